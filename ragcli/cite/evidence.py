@@ -1,0 +1,152 @@
+"""Whether retrieved passages can hold the answer, before anything is generated.
+
+Each constituent of the question must be found near one place: fully counted in the best
+sentence, less in its neighbours, its passage, and the other passages. The score of a place is
+that weighted coverage plus the encoder's similarity of question and sentence; the best place
+counts. On top stand two rules that need no score: a figure, date or ordinal that the question
+hinges on must be there at all. Pure; thresholds were chosen on questions with and without
+their source (tests/bench/abstain.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragcli.cite.question import Question, Term, meets
+from ragcli.cite.words import alike, keys_of
+from ragcli.types import Hit
+
+ENOUGH = 1.1  # coverage (0..1) + cosine from which the passages can hold the answer
+ENTITY_ONLY = 1.35  # the same where only names and figures matched, nothing that is asked of them
+NEIGHBOUR, PASSAGE, ELSEWHERE = 0.8, 0.6, 0.3  # what a constituent counts away from the sentence
+RELATED = 0.8  # what a word of like meaning counts ("die", "death")
+INFLECTED = 0.8  # what a word of the same beginning counts ("keeper", "keeping")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """A passage as evidence: its sentences, their similarity to the question, what is above them.
+
+    similarity: one a sentence, 0..1, or empty. context: title, headings, file name.
+    """
+
+    sentences: tuple[str, ...]
+    similarity: tuple[float, ...] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was found. enough: an answer may be tried; else `reason` says why not, for people."""
+
+    score: float
+    coverage: float
+    similarity: float
+    missing: tuple[str, ...]
+    enough: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    score: float
+    coverage: float
+    similarity: float
+    found: tuple[float, ...]  # per term, 0..1
+    window: str
+
+
+def view(hit: Hit) -> PassageView:
+    """A hit as evidence."""
+    document = hit.document
+    context = f"{document.title} {hit.passage.heading} {document.relative}"
+    texts = tuple(sentence.text for sentence in hit.passage.sentences)
+    return PassageView(texts, hit.sentence_scores, context)
+
+
+def weigh(question: Question, passages: Sequence[PassageView], language: str = "en") -> Evidence:
+    """Judges retrieved passages; linear in their length times the question's.
+
+    A question of stop words alone has nothing to miss: similarity decides.
+    """
+    if not passages:
+        return Evidence(0.0, 0.0, 0.0, _texts(question.terms), False, "nothing was found")
+    places = _places(question, passages, language)
+    best = max(places, key=lambda place: place.score)
+    anywhere = [max(column) for column in zip(*(p.found for p in places), strict=True)]
+    missing = tuple(t for t, found in zip(question.terms, anywhere, strict=True) if not found)
+    reason = _objection(question, best, missing, language)
+    return Evidence(best.score, best.coverage, best.similarity, _texts(missing), not reason, reason)
+
+
+def _places(question: Question, passages: Sequence[PassageView], language: str) -> list[_Place]:
+    keys = [[keys_of(s, language) for s in view.sentences] for view in passages]
+    above = [keys_of(view.context, language) for view in passages]
+    terms = question.terms
+    in_passage = [
+        [max([_match(t, own), *(_match(t, k) for k in sentences)]) for t in terms]
+        for own, sentences in zip(above, keys, strict=True)
+    ]
+    elsewhere = [max(column) for column in zip(*in_passage, strict=True)]
+    places = []
+    for passage, sentences, here in zip(passages, keys, in_passage, strict=True):
+        rows = [[_match(t, k) for t in terms] for k in sentences]
+        for at in range(len(rows)):
+            found = tuple(
+                max(
+                    rows[at][n],
+                    NEIGHBOUR * max(row[n] for row in rows[max(0, at - 1) : at + 2]),
+                    PASSAGE * here[n],
+                    ELSEWHERE * elsewhere[n],
+                )
+                for n in range(len(terms))
+            )
+            places.append(_place(question, passage, at, found))
+    return places
+
+
+def _place(question: Question, passage: PassageView, at: int, found: tuple[float, ...]) -> _Place:
+    total = sum(term.weight for term in question.terms)
+    weighted = sum(t.weight * f for t, f in zip(question.terms, found, strict=True))
+    coverage = weighted / total if total else 1.0
+    similarity = max(0.0, passage.similarity[at]) if passage.similarity else coverage
+    window = " ".join(passage.sentences[max(0, at - 1) : at + 2])
+    return _Place(coverage + similarity, coverage, similarity, found, window)
+
+
+def _objection(question: Question, best: _Place, missing: Sequence[Term], language: str) -> str:
+    """Why the passages cannot hold the answer; empty when they may."""
+    hinges = [term.text for term in missing if term.kind == "ordinal"]
+    if hinges:
+        return f"the documents found do not mention “{hinges[0]}”"
+    if question.strict and not meets(question.expects, best.window, question.keys, language):
+        wanted = {"time": "a time", "number": "a number"}[question.expects]
+        return f"the question asks for {wanted}, and the passages found give none"
+    plain = [f for t, f in zip(question.terms, best.found, strict=True) if t.kind == "word"]
+    entity_only = bool(plain) and not any(plain)
+    if best.score >= (ENTITY_ONLY if entity_only else ENOUGH):
+        return ""
+    if missing:
+        return f"the documents found say nothing of {_listed(_texts(missing))}"
+    return "no passage is close enough to the question"
+
+
+def _match(term: Term, keys: frozenset[str]) -> float:
+    """1 for the word itself, less for one of like meaning or of the same beginning, else 0."""
+    if not keys.isdisjoint(term.alternatives):
+        return 1.0
+    if term.kind in ("number", "ordinal"):
+        return 0.0
+    if term.related & keys:
+        return RELATED
+    return INFLECTED if any(alike(term.alternatives[0], key) for key in keys) else 0.0
+
+
+def _texts(terms: Iterable[Term]) -> tuple[str, ...]:
+    return tuple(term.text for term in terms)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    quoted = [f"“{text}”" for text in texts[:3]]
+    return " or ".join(quoted)
