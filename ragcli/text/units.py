@@ -15,10 +15,10 @@ from ragcli.types import Block, Span
 
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
-    r"\s*(?:[-*+•‣◦▪–—·]\s|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s|\[[ xX]\]\s|#{1,6}\s|>)"
+    r"\s*(?:[-*+•‣◦▪–—·]\s|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s|\[[ xX]\]\s|#{1,6}\s)"
 )
 _HYPHENS = ("-", "\u2010", "\u00ad")
-_LEADING_SIGNS = frozenset("[<{(#|$>=@:;/\\\"'`~*+-_.,0123456789")
+_LEADING_SIGNS = frozenset("[<{(#|$=@:;/\\\"'`~*+-_.,0123456789")
 WRAPPED_AT_MOST = 160  # nobody wraps by hand at more columns
 _NARROW = 25  # lines below this are verses, columns, lists
 
