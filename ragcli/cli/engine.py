@@ -1,0 +1,113 @@
+"""Opens what a command needs, for the configuration in force. Imports lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragcli.cli.config import Config
+from ragcli.cli.environment import Environment
+from ragcli.errors import IndexMissing, UsageError
+from ragcli.paths import INDEX_DIR, shown
+
+if TYPE_CHECKING:
+    from ragcli.decoding.settings import Settings
+    from ragcli.encoders.base import Encoder
+    from ragcli.index.reader import Reader
+    from ragcli.llm.base import Generator
+    from ragcli.types import Document
+
+
+def parse(assignments: Sequence[str]) -> Settings:
+    """Method parameters, checked. Raises UsageError."""
+    from ragcli.decoding.settings import parse_settings
+
+    return parse_settings(assignments)
+
+
+def index_dir(config: Config) -> Path:
+    """The index to read. Raises IndexMissing."""
+    from ragcli.index.location import find_index
+
+    chosen = config["index"]
+    if chosen is not None:
+        if not chosen.is_dir():
+            raise IndexMissing(f"there is no index in {shown(chosen)}", hint=_MAKE)
+        return Path(chosen)
+    found = find_index(Path.cwd())
+    if found is None:
+        raise IndexMissing("there is no index here or in a folder above", hint=_MAKE)
+    return found
+
+
+def index_dir_to_write(config: Config) -> Path:
+    """The index to write: the chosen one, the one found, or a new one in the working directory."""
+    from ragcli.index.location import find_index
+
+    return Path(config["index"] or find_index(Path.cwd()) or Path.cwd() / INDEX_DIR)
+
+
+def encoder(config: Config, env: Environment) -> Callable[[], Encoder]:
+    """Opens the encoder when it is first needed; later calls return the same one."""
+    opened: list[Encoder] = []
+
+    def open_once() -> Encoder:
+        if not opened:
+            from ragcli.encoders import open_encoder, resolve_encoder
+
+            ref = resolve_encoder(config["encoder"])
+            opened.append(open_encoder(ref, threads=config["threads"], log=env.note))
+        return opened[0]
+
+    return open_once
+
+
+def reader(config: Config, env: Environment) -> Reader:
+    """The last committed state of the index. Raises IndexMissing, IndexUnusable."""
+    from ragcli.index.reader import Reader
+
+    return Reader.open(index_dir(config), encoder(config, env))
+
+
+def generator(config: Config, env: Environment) -> Generator:
+    """The generator, loaded. Raises ModelError."""
+    from ragcli.llm.llama import open_generator
+    from ragcli.llm.registry import resolve_model
+
+    ref = resolve_model(config["model"])
+    env.detail(f"model: {ref.name} ({shown(ref.path)})")
+    return open_generator(
+        ref.path,
+        threads=config["threads"],
+        gpu_layers=config["gpu_layers"],
+        n_ctx=config["ctx"],
+        verbose=env.verbose > 1,
+    )
+
+
+def stale_warnings(reader: Reader, documents: Sequence[Document]) -> list[str]:
+    """A line where files changed since they were indexed."""
+    from ragcli.render.terminal import count, path_text
+
+    changed = reader.stale(documents)
+    if not changed:
+        return []
+    names = ", ".join(path_text(one.path) for one in changed[:3])
+    more = ", …" if len(changed) > 3 else ""
+    files = count(len(changed), "file")
+    return [
+        f"{files} changed since indexing ({names}{more}); `ragcli index` brings them up to date"
+    ]
+
+
+def query(words: Sequence[str]) -> str:
+    """The words as one query. Raises UsageError where nothing is asked for."""
+    text = " ".join(words)
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if not text.strip():
+        raise UsageError("the query is empty", hint='say what to look for: ragcli search "words"')
+    return text
+
+
+_MAKE = "`ragcli index FOLDER` makes one; --index DIR names one elsewhere"

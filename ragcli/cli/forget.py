@@ -1,0 +1,44 @@
+"""`ragcli forget`: take files out of the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragcli.cli import config as configuration
+from ragcli.cli import engine, options
+from ragcli.cli.index import run, show_report
+from ragcli.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(forget)
+
+
+def forget(
+    ctx: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A file, or a folder and all in it.")
+    ],
+    index: options.IndexDir = None,
+    as_json: options.Json = False,
+    color: options.ColorOption = None,
+    verbose: options.Verbose = 0,
+    quiet: options.Quiet = False,
+) -> int:
+    """Take a file or folder out of the index; the files themselves stay.
+
+    Exit code 1 if nothing of it was in the index.
+    """
+    from ragcli.index.update import forget as forget_path
+
+    env = options.environment(ctx)
+    config = configuration.load(env, ctx.params)
+    folder = engine.index_dir(config)
+    report = run(env, forget_path(folder, path), as_lines=False)
+    show_report(env, report, folder, as_json=as_json)
+    removed = report.summary.removed if report.summary else 0
+    return ExitCode.OK if removed else ExitCode.NOTHING

@@ -1,0 +1,105 @@
+"""`ragcli index`: bring the index up to date with files and folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragcli.cli import config as configuration
+from ragcli.cli import engine, options
+from ragcli.cli.environment import Environment
+from ragcli.errors import ExitCode, UsageError
+from ragcli.events import Event
+from ragcli.paths import shown
+
+if TYPE_CHECKING:
+    from ragcli.render.indexing import Report
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(index)
+
+
+def index(
+    ctx: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Start the index anew.")] = False,
+    encoder: options.Encoder = None,
+    index: options.IndexDir = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+    as_lines: options.Jsonl = False,
+    color: options.ColorOption = None,
+    verbose: options.Verbose = 0,
+    quiet: options.Quiet = False,
+) -> int:
+    """Index files and folders; a second run does only what changed.
+
+    Exit code 0 if every document was indexed, 5 if some failed, 1 if there is none.
+    """
+    from ragcli.index.update import update
+
+    env = options.environment(ctx)
+    config = configuration.load(env, ctx.params)
+    _check(paths)
+    folder = engine.index_dir_to_write(config)
+    workers = config["threads"] or os.cpu_count() or 1
+    events = update(folder, paths, encoder=engine.encoder(config, env), workers=workers,
+                    rebuild=rebuild)  # fmt: skip
+    report = run(env, events, as_lines=as_lines)
+    show_report(env, report, folder, as_json=as_json, as_lines=as_lines)
+    return exit_code(report)
+
+
+def _check(paths: list[Path]) -> None:
+    for path in paths:
+        if not os.path.lexists(path):
+            raise UsageError(f"no such file or folder: {shown(path)}")
+
+
+def run(env: Environment, events: Iterator[Event], *, as_lines: bool) -> Report:
+    """Follow the events: a bar on a terminal, a line each under --jsonl."""
+    from ragcli.render.indexing import Bar, follow
+
+    bar = (
+        Bar(env.stderr, colorless=env.colorless, width=env.width) if env.progress else nullcontext()
+    )
+    with bar as drawn:
+        return follow(_printed(env, events) if as_lines else events, drawn)
+
+
+def _printed(env: Environment, events: Iterator[Event]) -> Iterator[Event]:
+    from ragcli.render.json import event_document
+
+    for event in events:
+        env.json(event_document(event))
+        yield event
+
+
+def show_report(
+    env: Environment, report: Report, folder: Path, *, as_json: bool, as_lines: bool = False
+) -> None:
+    """The summary, as asked for."""
+    from ragcli.render.indexing import index_document, print_summary
+
+    if as_json and report.summary is not None:
+        env.json(index_document(report, folder))
+    elif not as_lines:
+        print_summary(env.printer(), report, folder, verbose=env.verbose > 0)
+
+
+def exit_code(report: Report) -> ExitCode:
+    """0: all documents are in the index; 5: some failed; 1: none is there."""
+    done = report.summary
+    if done is None or done.indexed + done.unchanged == 0:
+        return ExitCode.NOTHING
+    return ExitCode.PARTIAL if done.failed else ExitCode.OK
+
+
+__all__ = ["exit_code", "index", "register", "run", "show_report"]

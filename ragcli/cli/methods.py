@@ -1,0 +1,34 @@
+"""`ragcli methods`: how a question can be answered, and every setting."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragcli.cli import engine, options
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(methods)
+
+
+def methods(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this one.")] = None,
+    as_json: options.Json = False,
+    color: options.ColorOption = None,
+) -> int:
+    """List the methods, decoders and settings, or explain one."""
+    from ragcli.render.catalogue import methods_document, print_method, print_methods
+
+    env = options.environment(ctx)
+    catalogue = engine.catalogue(name)
+    if as_json:
+        env.json(methods_document(catalogue))
+    elif name is None:
+        print_methods(env.printer(), catalogue)
+    else:
+        print_method(env.printer(), catalogue)
+    return 0

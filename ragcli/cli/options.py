@@ -1,0 +1,108 @@
+"""Options that several commands share, so that they are spelled and explained alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragcli.cli.environment import Color, Environment
+
+IndexDir = Annotated[
+    Path | None,
+    typer.Option("--index", metavar="DIR", help="Index folder (default: .ragcli here or above)."),
+]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", min=1, max=1024, help="CPU threads.")
+]
+Ctx = Annotated[
+    int | None,
+    typer.Option("--ctx", metavar="N", min=256, max=10_000_000, help="Context size in tokens."),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens", metavar="N", min=1, max=1_000_000, help="Longest answer."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of random choices."),
+]
+GpuLayers = Annotated[
+    int | None,
+    typer.Option(
+        "--gpu-layers", metavar="N", min=-1, max=100_000, help="Layers on the GPU; -1 for all."
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", "-m", metavar="PATH|NAME", help="Generator (a GGUF file or its name)."),
+]
+Encoder = Annotated[
+    str | None, typer.Option("--encoder", metavar="PATH|NAME", help="Encoder of the vectors.")
+]
+Globs = Annotated[
+    list[str] | None,
+    typer.Option("--in", metavar="GLOB", help="Only files that match; may be repeated."),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--type", "-t", metavar="T", help="Only files of this type (pdf, markdown, …)."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Jsonl = Annotated[
+    bool, typer.Option("--jsonl", help="Print one JSON object a line, as it happens.")
+]
+
+
+def _color(ctx: typer.Context, value: Color | None) -> Color | None:
+    if value is not None:
+        _environment(ctx).color = value
+    return value
+
+
+def _quiet(ctx: typer.Context, value: bool) -> bool:
+    _environment(ctx).quiet = value
+    return value
+
+
+def _verbose(ctx: typer.Context, value: int) -> int:
+    _environment(ctx).verbose = value
+    return value
+
+
+ColorOption = Annotated[
+    Color | None,
+    typer.Option("--color", callback=_color, help="When to colour (default: auto)."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_quiet, help="No remarks, no progress.")
+]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        callback=_verbose,
+        show_default=False,
+        help="Say more on stderr.",
+    ),
+]
+
+
+def _environment(ctx: typer.Context) -> Environment:
+    env = ctx.find_root().obj
+    # A shell that asks for completions parses without a run.
+    return env if isinstance(env, Environment) else _nowhere()
+
+
+def _nowhere() -> Environment:
+    import sys
+
+    return Environment(sys.stdin, sys.stdout, sys.stderr)
+
+
+def environment(ctx: typer.Context) -> Environment:
+    """The environment of this run."""
+    return _environment(ctx)
