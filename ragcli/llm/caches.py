@@ -23,22 +23,22 @@ def huggingface_cache() -> Path:
     """The hub cache, by the variables the Hugging Face libraries read."""
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if os.environ.get(name):
-            return _expanded(os.environ[name])
+            return expanded(os.path.expandvars(os.environ[name]))
     if os.environ.get("HF_HOME"):
-        return _expanded(os.environ["HF_HOME"]) / "hub"
+        return expanded(os.path.expandvars(os.environ["HF_HOME"])) / "hub"
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return _expanded(cache) / "huggingface" / "hub"
+    return expanded(cache) / "huggingface" / "hub"
 
 
 def ollama_roots() -> list[Path]:
     if os.environ.get("OLLAMA_MODELS"):
-        return [_expanded(os.environ["OLLAMA_MODELS"])]
+        return [expanded(os.path.expandvars(os.environ["OLLAMA_MODELS"]))]
     # the second: where the Linux service of Ollama's installer keeps them
-    return [_expanded("~/.ollama/models"), Path("/usr/share/ollama/.ollama/models")]
+    return [expanded("~/.ollama/models"), Path("/usr/share/ollama/.ollama/models")]
 
 
 def lmstudio_roots() -> list[Path]:
-    return [_expanded("~/.lmstudio/models"), _expanded("~/.cache/lm-studio/models")]
+    return [expanded("~/.lmstudio/models"), expanded("~/.cache/lm-studio/models")]
 
 
 def ollama_models(root: Path) -> Iterator[tuple[str, Path]]:
@@ -133,5 +133,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _expanded(path: str) -> Path:
-    return Path(os.path.expandvars(path)).expanduser()
+def expanded(path: str) -> Path:
+    """`~` and `~user` resolved, left as they are where there is no such home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)

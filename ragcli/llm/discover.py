@@ -99,6 +99,11 @@ def discover_encoders(configured: Path | None = None) -> list[ModelRef]:
     return _unique(found)
 
 
+def encoder_at(folder: Path) -> ModelRef | None:
+    """The encoder in a folder of the user's, None if it holds none."""
+    return _encoder(folder.name, folder, "path").ref if _is_encoder(folder) else None
+
+
 def package_folders(package: str) -> list[Path]:
     """Folders of an installed top-level package, found without running its code."""
     try:

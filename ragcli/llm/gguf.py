@@ -53,8 +53,8 @@ Value = int | float | bool | str
 class GgufInfo:
     """A model's own description. Empty strings and None: the file does not say.
 
-    parameters: number of weights (None unless the tensor list was read).
-    context: tokens the model was trained for.
+    parameters: number of weights. context: tokens the model was trained for. vocabulary,
+    parameters, chat_template are None where only the first part was read.
     """
 
     version: int
@@ -67,7 +67,7 @@ class GgufInfo:
     layers: int | None
     vocabulary: int | None
     parameters: int | None
-    chat_template: bool
+    chat_template: bool | None
 
 
 def is_gguf(path: Path) -> bool:
@@ -79,14 +79,14 @@ def is_gguf(path: Path) -> bool:
         return False
 
 
-def read_info(path: Path, *, tensors: bool = True) -> GgufInfo:
-    """The header of the GGUF at `path`; with `tensors`, the weights are counted too.
+def read_info(path: Path, *, whole: bool = True) -> GgufInfo:
+    """The header of the GGUF at `path`, or, ten times quicker, what stands before its tokens.
 
     Raises ModelError if the file cannot be read or its header cannot be true.
     """
     try:
         with _regular(path) as file:
-            return _Reader(file).info(tensors)
+            return _Reader(file).info(whole)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ModelError(
@@ -122,13 +122,13 @@ class _Reader:
         self._size = self._left = os.fstat(file.fileno()).st_size
         self._strings = 0
 
-    def info(self, tensors: bool) -> GgufInfo:
+    def info(self, whole: bool) -> GgufInfo:
         version, tensor_count, pair_count = self._preamble()
         found: dict[str, Value] = {}
         for _ in range(pair_count):
-            self._pair(found)
-        parameters = self._weights(tensor_count) if tensors else None
-        return _describe(version, found, parameters)
+            if not self._pair(found, arrays=whole):
+                return _describe(version, found, None)
+        return _describe(version, found, self._weights(tensor_count) if whole else None)
 
     def architecture(self) -> str:
         _, _, pair_count = self._preamble()
@@ -150,15 +150,19 @@ class _Reader:
             raise ValueError("too many entries")
         return version, tensors, pairs
 
-    def _pair(self, found: dict[str, Value]) -> None:
+    def _pair(self, found: dict[str, Value], *, arrays: bool = True) -> bool:
+        """Read one pair into `found`; False: an array, and none were wanted."""
         key = self._string(_MAX_KEY)
         kind = self._number("<I")
+        if kind == _ARRAY and not arrays and key.startswith("tokenizer."):
+            return False
         if kind == _STRING:
             found[key] = self._string(_MAX_STRING)
         elif kind == _ARRAY:
             found[f"{key}.length"] = self._skip_array()
         else:
             found[key] = self._scalar(kind)
+        return True
 
     def _scalar(self, kind: int) -> int | float | bool:
         form = _SCALARS.get(kind)
@@ -247,7 +251,7 @@ def _describe(version: int, found: dict[str, Value], parameters: int | None) -> 
         layers=_count(found, f"{architecture}.block_count"),
         vocabulary=vocabulary or _count(found, f"{architecture}.vocab_size"),
         parameters=parameters,
-        chat_template=bool(_text(found, "tokenizer.chat_template")),
+        chat_template=None if parameters is None else "tokenizer.chat_template" in found,
     )
 
 

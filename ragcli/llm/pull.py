@@ -18,10 +18,11 @@ from pathlib import Path
 
 from ragcli.errors import ModelError, UsageError
 from ragcli.llm import hub
+from ragcli.llm.caches import expanded
 from ragcli.llm.discover import ModelRef, generator_ref, model_name, models_dir, shards
 from ragcli.llm.gguf import read_info
 from ragcli.llm.hub import HubFile
-from ragcli.llm.store import Partial, digest_of, human_size, link_or_copy, space_for
+from ragcli.llm.store import Partial, digest_of, human_size, is_file, link_or_copy, space_for
 from ragcli.paths import shown
 
 Progress = Callable[[int, int], None]  # bytes here, bytes expected (0: unknown)
@@ -37,6 +38,10 @@ class Pull:
     targets: tuple[Path, ...]
 
     @property
+    def name(self) -> str:
+        return model_name(self.targets[0])
+
+    @property
     def size(self) -> int:
         return sum(file.size or 0 for file in self.files)
 
@@ -44,7 +49,7 @@ class Pull:
 def is_local(spec: str) -> bool:
     """Whether `spec` means a file here rather than a repository of the hub."""
     pathlike = spec.startswith((os.sep, f".{os.sep}", f"..{os.sep}", "~"))
-    return pathlike or Path(spec).is_file()
+    return pathlike or is_file(Path(spec))
 
 
 def plan(spec: str, *, file: str = "", sha256: str = "", revision: str | None = None) -> Pull:
@@ -88,8 +93,8 @@ def adopt(path: Path, *, sha256: str = "") -> ModelRef:
 
     Raises ModelError (not a GGUF, a part missing, wrong hash, no space).
     """
-    source = path.expanduser()
-    if not source.is_file():
+    source = expanded(str(path))
+    if not is_file(source):
         raise ModelError(f"no such model file: {shown(path)}", hint="give the path of a GGUF file")
     read_info(source)
     files = shards(source)

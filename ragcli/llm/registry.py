@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragcli.errors import ModelError, UsageError
+from ragcli.llm.caches import expanded
 from ragcli.llm.discover import ModelRef, bundled_generator, discover, generator_ref, shards
 from ragcli.llm.gguf import GgufInfo, read_info
+from ragcli.llm.store import is_file
 from ragcli.paths import shown
 
 __all__ = ["ModelRef", "describe", "discover", "match_name", "resolve_model"]
@@ -75,31 +77,24 @@ def match_name(name: str, models: Sequence[ModelRef]) -> ModelRef:
     )
 
 
+def is_path(spec: str) -> bool:
+    """Whether `spec` means a file: it is written as a path, or there is such a file here."""
+    begins = spec.startswith((os.sep, f".{os.sep}", f"..{os.sep}", "~"))
+    return begins or spec.lower().endswith(".gguf") or is_file(Path(spec))
+
+
 def _resolve(spec: str) -> ModelRef:
     if not spec.strip():
         raise UsageError("the name of the model is empty", hint="`ragcli models` lists the names")
-    path, pathlike = Path(spec).expanduser(), _looks_like_path(spec)
-    if _exists(path) and (pathlike or path.is_file()):
-        return _at(path)
-    if pathlike:
-        raise ModelError(f"no such model file: {shown(spec)}", hint=GET_ONE)
+    if is_path(spec):
+        return _at(expanded(spec))
     return _bundled() if spec == BUNDLED else match_name(spec, discover())
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # too long for a path, or a NUL in it
-        return False
-
-
-def _looks_like_path(spec: str) -> bool:
-    begins = spec.startswith((os.sep, f".{os.sep}", f"..{os.sep}", "~"))
-    return begins or spec.lower().endswith(".gguf")
-
-
 def _at(path: Path) -> ModelRef:
-    """The model at an existing path; a folder will do if it holds one GGUF."""
+    """The model at a path; a folder will do if it holds one GGUF."""
+    if not os.path.lexists(path):
+        raise ModelError(f"no such model file: {shown(path)}", hint=GET_ONE)
     if path.is_dir():
         inside = [ref for file in sorted(path.glob("*.gguf")) if (ref := _model_in(file))]
         if len(inside) == 1:

@@ -108,3 +108,11 @@ def human_size(count: int) -> str:
         if count >= scale:
             return f"{count / scale:.1f} {unit}"
     return f"{count} bytes"
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; texts that can be no path are none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or a NUL in it
+        return False
