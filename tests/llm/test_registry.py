@@ -264,6 +264,7 @@ def test_names(three: Callable[[str], str], spec: str, name: str) -> None:
         ("./no.gguf", ModelError, "no such model file"),
         ("/no/such/file", ModelError, "no such model file"),
         ("no.gguf", ModelError, "no such model file"),
+        ("~nobody-of-that-name/m.gguf", ModelError, "no such model file"),
         ("mistral", ModelError, "no model called mistral"),
         ("a\0b", ModelError, "no model called"),
         ("x" * 5000, ModelError, "no model called"),
