@@ -3,8 +3,8 @@
 Each constituent of the question must be found near one place: fully counted in the best
 sentence, less in its neighbours, its passage, and the other passages. The score of a place is
 that weighted coverage plus the encoder's similarity of question and sentence; the best place
-counts. On top stand two rules that need no score: a figure, date or ordinal that the question
-hinges on must be there at all. Pure; thresholds were chosen on questions with and without
+counts. On top stand two rules that need no score: a figure or ordinal of the question must be
+there at all, and so must a time or number where one is asked for. Pure; thresholds were chosen on questions with and without
 their source (tests/bench/abstain.py).
 """
 
@@ -17,11 +17,22 @@ from ragcli.cite.question import Question, Term, meets
 from ragcli.cite.words import alike, keys_of
 from ragcli.types import Hit
 
-ENOUGH = 1.1  # coverage (0..1) + cosine from which the passages can hold the answer
-ENTITY_ONLY = 1.35  # the same where only names and figures matched, nothing that is asked of them
 NEIGHBOUR, PASSAGE, ELSEWHERE = 0.8, 0.6, 0.3  # what a constituent counts away from the sentence
 RELATED = 0.8  # what a word of like meaning counts ("die", "death")
 INFLECTED = 0.8  # what a word of the same beginning counts ("keeper", "keeping")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Scores (coverage 0..1 + cosine) from which the passages can hold the answer.
+
+    entity_only: where nothing but names and figures of the question matched.
+    name_missing: where a name of the question stands in no passage found.
+    """
+
+    enough: float = 1.1
+    entity_only: float = 1.35
+    name_missing: float = 1.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,12 @@ def view(hit: Hit) -> PassageView:
     return PassageView(texts, hit.sentence_scores, context)
 
 
-def weigh(question: Question, passages: Sequence[PassageView], language: str = "en") -> Evidence:
+def weigh(
+    question: Question,
+    passages: Sequence[PassageView],
+    language: str = "en",
+    limits: Limits | None = None,
+) -> Evidence:
     """Judges retrieved passages; linear in their length times the question's.
 
     A question of stop words alone has nothing to miss: similarity decides.
@@ -76,7 +92,7 @@ def weigh(question: Question, passages: Sequence[PassageView], language: str = "
     best = max(places, key=lambda place: place.score)
     anywhere = [max(column) for column in zip(*(p.found for p in places), strict=True)]
     missing = tuple(t for t, found in zip(question.terms, anywhere, strict=True) if not found)
-    reason = _objection(question, best, missing, language)
+    reason = _objection(question, best, missing, limits or Limits(), language)
     return Evidence(best.score, best.coverage, best.similarity, _texts(missing), not reason, reason)
 
 
@@ -115,21 +131,36 @@ def _place(question: Question, passage: PassageView, at: int, found: tuple[float
     return _Place(coverage + similarity, coverage, similarity, found, window)
 
 
-def _objection(question: Question, best: _Place, missing: Sequence[Term], language: str) -> str:
+def _objection(
+    question: Question, best: _Place, missing: Sequence[Term], limits: Limits, language: str
+) -> str:
     """Why the passages cannot hold the answer; empty when they may."""
-    hinges = [term.text for term in missing if term.kind == "ordinal"]
+    hinges = [t.text for t in missing if t.kind == "ordinal" or _is_figure(t)]
     if hinges:
         return f"the documents found do not mention “{hinges[0]}”"
     if question.strict and not meets(question.expects, best.window, question.keys, language):
         wanted = {"time": "a time", "number": "a number"}[question.expects]
         return f"the question asks for {wanted}, and the passages found give none"
-    plain = [f for t, f in zip(question.terms, best.found, strict=True) if t.kind == "word"]
-    entity_only = bool(plain) and not any(plain)
-    if best.score >= (ENTITY_ONLY if entity_only else ENOUGH):
+    if best.score >= _needed(question, best, missing, limits):
         return ""
     if missing:
         return f"the documents found say nothing of {_listed(_texts(missing))}"
     return "no passage is close enough to the question"
+
+
+def _needed(question: Question, best: _Place, missing: Sequence[Term], limits: Limits) -> float:
+    """The score that suffices; more where a name, or all that is asked of it, is missing."""
+    needed = [limits.enough]
+    plain = [f for t, f in zip(question.terms, best.found, strict=True) if t.kind == "word"]
+    if plain and not any(plain):
+        needed.append(limits.entity_only)
+    if any(term.kind == "name" for term in missing):
+        needed.append(limits.name_missing)
+    return max(needed)
+
+
+def _is_figure(term: Term) -> bool:
+    return term.kind == "number" and term.text[0].isdigit()
 
 
 def _match(term: Term, keys: frozenset[str]) -> float:

@@ -1,0 +1,140 @@
+"""Does a text support a sentence? Verifiers by name; the answer says which one judged.
+
+`lexical` looks at words only and is conservative; `llm` asks the generator for yes or no.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ragcli.cite.words import Word, alike, fold, words
+from ragcli.errors import UsageError
+from ragcli.llm.base import Generator
+from ragcli.llm.prompts import verify as prompt
+from ragcli.types import Verdict
+
+VERIFIERS = ("lexical", "llm")
+
+_WEIGHTS = {"name": 2.0, "number": 2.0, "ordinal": 2.0, "word": 1.0}
+_INFLECTED = 0.8
+_MISSING_FACT = 0.4  # a name or figure that the premise lacks caps the score here
+_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|nobody|nothing|without|cannot)\b|n't\b")
+
+
+class Verifier(Protocol):
+    """Judges pairs of premise and hypothesis.
+
+    supported, partly: lowest scores of the two verdicts.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def supported(self) -> float: ...
+
+    @property
+    def partly(self) -> float: ...
+
+    def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+        """Score in 0..1 of each hypothesis under the premise of the same index."""
+        ...
+
+
+def verdict(verifier: Verifier, score: float) -> Verdict:
+    """The verdict that a score of this verifier stands for."""
+    if score >= verifier.supported:
+        return Verdict.SUPPORTED
+    return Verdict.PARTLY if score >= verifier.partly else Verdict.UNSUPPORTED
+
+
+class LexicalVerifier:
+    """Names, figures and content words must stand in the premise; nothing is inferred.
+
+    The score is the weighted share of them that does. A name or figure that is missing
+    makes the sentence unsupported at best partly, a negation on one side only halves it.
+    """
+
+    name = "lexical"
+    supported = 0.75
+    partly = 0.35
+
+    def __init__(self, language: str = "en") -> None:
+        self._language = language
+
+    def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+        return [self._score(p, h) for p, h in zip(premises, hypotheses, strict=True)]
+
+    def _score(self, premise: str, hypothesis: str) -> float:
+        claimed = {w.key: w for w in words(hypothesis, self._language) if w.kind != "stop"}
+        if not claimed:
+            return 0.0
+        known = frozenset(w.key for w in words(premise, self._language))
+        found = {key: _found(word, known) for key, word in claimed.items()}
+        total = sum(_WEIGHTS[word.kind] for word in claimed.values())
+        score = sum(_WEIGHTS[word.kind] * found[key] for key, word in claimed.items()) / total
+        facts = [key for key, word in claimed.items() if word.kind != "word"]
+        if any(found[key] == 0 for key in facts):
+            score = min(score, _MISSING_FACT)
+        return score * (0.5 if _negated(premise) != _negated(hypothesis) else 1.0)
+
+
+def _found(word: Word, known: frozenset[str]) -> float:
+    if word.key in known:
+        return 1.0
+    inflects = word.kind in ("word", "name") and any(alike(word.key, key) for key in known)
+    return _INFLECTED if inflects else 0.0
+
+
+def _negated(text: str) -> bool:
+    return bool(_NEGATION.search(fold(text)))
+
+
+class LlmVerifier:
+    """The generator's own yes or no: p(Yes) / (p(Yes) + p(No)) as the next token."""
+
+    supported = 0.6
+    partly = 0.4
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+        tokenize = generator.vocabulary.tokenize
+        self._tokens = [tokenize(prompt.YES)[0], tokenize(prompt.NO)[0]]
+
+    @property
+    def name(self) -> str:
+        return f"llm:{self._generator.identity.name}"
+
+    def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+        if not premises:
+            return []
+        prompts = [
+            self._generator.chat(prompt.SYSTEM, prompt.user(premise, hypothesis))
+            for premise, hypothesis in zip(premises, hypotheses, strict=True)
+        ]
+        yes, no = self._generator.score_next(prompts, self._tokens).astype(np.float64).T
+        scores: list[float] = (1.0 / (1.0 + np.exp(np.clip(no - yes, -60, 60)))).tolist()
+        return scores
+
+
+def open_verifier(spec: str, generator: Generator | None = None, language: str = "en") -> Verifier:
+    """The verifier named `lexical` or `llm`.
+
+    Raises UsageError for another name, and for `llm` without a generator.
+    """
+    if spec == "lexical":
+        return LexicalVerifier(language)
+    if spec == "llm":
+        if generator is None:
+            raise UsageError("the verifier llm needs a generator", hint="name one with --model")
+        return LlmVerifier(generator)
+    if spec.startswith("nli:"):
+        raise UsageError(
+            "cross-encoders as verifiers (nli:PATH) are not supported by this version",
+            hint="use --verifier lexical or --verifier llm",
+        )
+    raise UsageError(f"unknown verifier: {spec}", hint=f"verifiers: {', '.join(VERIFIERS)}")
