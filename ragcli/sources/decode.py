@@ -1,0 +1,140 @@
+"""Bytes to text: encodings, line ends, control characters."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from ragcli.text.language import detect
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_GUESS_BYTES = 48_000  # enough for a guess; the guesser's time grows with it
+_HIGH = re.compile(rb"[\x80-\xff]")
+_MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
+# C0 and C1 controls except tab and line feed, and DEL: a blank each, so that offsets hold.
+_CONTROL = {code: " " for code in [*range(0x20), *range(0x7F, 0xA0)] if code not in (0x09, 0x0A)}
+_WINDOWS = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "ascii": "cp1252", "us-ascii": "cp1252",
+            "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "x-sjis": "cp932",
+            "tis-620": "cp874", "iso-8859-9": "cp1254", "euc-kr": "cp949", "ks_c_5601-1987": "cp949"}  # fmt: skip
+
+_WESTERN = frozenset({"en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "ca"})
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """`encoding` as Python names it; `note` for people, "" where there is no doubt."""
+
+    text: str
+    encoding: str
+    note: str = ""
+
+
+def clean(text: str) -> str:
+    """Line ends made LF, BOMs dropped from the start, control characters made blanks."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    if text.isprintable():
+        return text
+    return text.translate(_CONTROL)
+
+
+def utf16_without_bom(data: bytes) -> str | None:
+    """ "utf-16-le" or "utf-16-be" where NULs stand in nearly every second byte only."""
+    head = data[:4096]
+    pairs = len(head) // 2
+    if pairs < 4:
+        return None
+    even, odd = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
+    if odd > 0.6 * pairs and even < 0.05 * pairs:
+        return "utf-16-le"
+    if even > 0.6 * pairs and odd < 0.05 * pairs:
+        return "utf-16-be"
+    return None
+
+
+def _strict(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def declared_in_xml(data: bytes) -> str | None:
+    """The encoding an XML declaration names."""
+    match = _XML_ENCODING.match(data[:300].lstrip())
+    return match.group(1).decode("ascii") if match else None
+
+
+def _declared(data: bytes, declared: str) -> Decoded | None:
+    name = declared.strip().lower()
+    name = _WINDOWS.get(name, name)
+    if name.replace("_", "-").startswith(("utf", "unicode")):
+        return None  # not UTF-8, as the strict try has shown
+    try:
+        text = data.decode(name, "replace")
+    except (LookupError, UnicodeError):
+        return None
+    damaged = text.count("\ufffd")
+    if damaged * 1000 > len(text):
+        return None
+    note = f"{damaged} damaged characters replaced" if damaged else ""
+    return Decoded(text, name, note)
+
+
+def _damaged_utf8(data: bytes) -> Decoded | None:
+    """UTF-8 in which few bytes are wrong: fewer than there are good multi-byte characters."""
+    text = data.decode("utf-8", "replace")
+    damaged = text.count("\ufffd")
+    good = len(_MULTIBYTE.findall(data)) - damaged
+    if good > 2 * damaged or (good > 0 and damaged <= 2):
+        return Decoded(text, "utf-8", f"{damaged} damaged characters replaced")
+    return None
+
+
+def _guessed(data: bytes) -> Decoded:
+    import charset_normalizer
+
+    first = _HIGH.search(data)
+    start = max(0, first.start() - 2000) if first else 0
+    best = charset_normalizer.from_bytes(data[start : start + _GUESS_BYTES]).best()
+    name = best.encoding if best is not None else "cp1252"
+    text = data.decode(name, "replace")
+    if name != "cp1252" and (western := _strict(data, "cp1252")) and detect(western) in _WESTERN:
+        name, text = "cp1252", western  # close relatives that guesses confuse it with
+    return Decoded(text, name, f"encoding guessed: {name}")
+
+
+def decode(data: bytes, declared: str | None = None) -> Decoded:
+    """Text of a file, `clean`ed. Never fails; the note says what was unsure.
+
+    Order: BOM; strict UTF-8; UTF-16 by its pattern of NULs; the encoding the file
+    declares, if it fits; UTF-8 with little damage; a guess. A declaration comes after
+    strict UTF-8 because it is often wrong and UTF-8 hardly ever passes by chance.
+    """
+    decoded = _decode(data, declared)
+    return Decoded(clean(decoded.text), decoded.encoding, decoded.note)
+
+
+def _decode(data: bytes, declared: str | None) -> Decoded:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            text = data[len(bom) :].decode(encoding, "replace")
+            damaged = text.count("\ufffd")
+            return Decoded(
+                text, encoding, f"{damaged} damaged characters replaced" if damaged else ""
+            )
+    text_or_none = _strict(data, "utf-8")
+    if text_or_none is not None and not (wide := utf16_without_bom(data)):
+        return Decoded(text_or_none, "utf-8")
+    if wide := utf16_without_bom(data):
+        return Decoded(data.decode(wide, "replace"), wide, f"encoding guessed: {wide}")
+    if declared and (found := _declared(data, declared)):
+        return found
+    return _damaged_utf8(data) or _guessed(data)

@@ -1,0 +1,66 @@
+"""The formats ragcli reads: an explicit table from kind to loader.
+
+A loader takes the bytes of a file and the ending of its name (".md") and returns
+what it holds, or raises SourceError. Loaders of binary formats are imported when
+the first file of their kind comes, so that a worker for notes starts fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ragcli.sources.markdown import load_markdown
+from ragcli.sources.plain import load_code, load_text
+from ragcli.sources.sniff import HEAD, Sniffed, inspect, sniff
+from ragcli.types import Extracted
+
+Loader = Callable[[bytes, str], Extracted]
+
+MIB = 1 << 20
+TEXT_LIMIT = 64 * MIB
+BINARY_LIMIT = 256 * MIB
+
+
+def _load_html(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.html import load_html
+
+    return load_html(data, ending)
+
+
+def _load_pdf(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.pdf import load_pdf
+
+    return load_pdf(data, ending)
+
+
+def _load_docx(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.docx import load_docx
+
+    return load_docx(data, ending)
+
+
+FORMATS: dict[str, Loader] = {
+    "text": load_text,
+    "markdown": load_markdown,
+    "code": load_code,
+    "html": _load_html,
+    "pdf": _load_pdf,
+    "docx": _load_docx,
+}
+
+SIZE_LIMITS: dict[str, int] = {
+    kind: BINARY_LIMIT if kind in ("pdf", "docx") else TEXT_LIMIT for kind in FORMATS
+}
+
+__all__ = [
+    "BINARY_LIMIT",
+    "FORMATS",
+    "HEAD",
+    "MIB",
+    "SIZE_LIMITS",
+    "TEXT_LIMIT",
+    "Loader",
+    "Sniffed",
+    "inspect",
+    "sniff",
+]

@@ -1,0 +1,137 @@
+"""Markdown: structure from its lines, text as in the file (markup inside lines stays)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragcli.sources.decode import decode
+from ragcli.sources.plain import chunks, notes
+from ragcli.types import Block, BlockKind, Extracted
+
+_FRONT_MATTER = re.compile(r"(?:---[^\S\n]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)|\+\+\+[^\S\n]*\n(?P<toml>.*?)\n\+\+\+)[^\S\n]*(?:\n|\Z)", re.DOTALL)  # fmt: skip
+_FRONT_TITLE = re.compile(r"^title\s*[:=]\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE | re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[^\S\n]+(.*?))?(?:[^\S\n]+#+)?[^\S\n]*")
+_SETEXT = re.compile(r" {0,3}(=+|-{2,})[^\S\n]*")
+_RULE = re.compile(r" {0,3}([-*_])(?:[^\S\n]*\1){2,}[^\S\n]*")
+_LIST = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[^\S\n]")
+_DELIMITER = re.compile(
+    r"[^\S\n]*\|?[^\S\n]*:?-+:?[^\S\n]*(?:\|[^\S\n]*:?-+:?[^\S\n]*)*\|?[^\S\n]*"
+)
+_LONGEST_HEADING = 1000
+_LINE = re.compile(r"[^\n]*\n?")
+
+
+def _lines(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """(start, end without the line feed) of each line."""
+    for match in _LINE.finditer(text, start):
+        if match.end() > match.start():
+            yield match.start(), match.end() - match.group().endswith("\n")
+
+
+def _kind(text: str, start: int, end: int) -> BlockKind:
+    lines = text[start:end].split("\n", 2)
+    if _LIST.match(lines[0]):
+        return "list"
+    if len(lines) > 1 and "|" in lines[0] and "-" in lines[1] and _DELIMITER.fullmatch(lines[1]):
+        return "table"
+    if lines[0].startswith(("    ", "\t")):
+        return "code"
+    return "paragraph"
+
+
+class _Scanner:
+    """One pass over the lines; `flush` turns the lines held back into blocks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.blocks: list[Block] = []
+        self.held: int | None = None  # where the current run of ordinary lines starts
+        self.last = 0  # where its last line starts
+        self.fence: tuple[str, int] | None = None
+
+    def flush(self, end: int) -> None:
+        if self.held is not None and self.held < end:
+            for start, stop in chunks(self.text, self.held, end):
+                self.blocks.append(Block(start, stop, _kind(self.text, start, stop)))
+        self.held = None
+
+    def heading(self, start: int, end: int, level: int) -> None:
+        raw = self.text[start:end]
+        start += len(raw) - len(raw.lstrip())
+        end = start + len(raw.strip())
+        if start < end:
+            self.blocks.append(Block(start, end, "heading", level))
+
+    def line(self, start: int, end: int) -> None:
+        line = self.text[start:end]
+        if self.fence is not None:
+            self._in_fence(line, start)
+        elif fence := _FENCE.match(line):
+            self.flush(start)
+            self.fence = (fence.group(1), min(end + 1, len(self.text)))
+        elif line[:4].lstrip(" ").startswith("#") and (atx := self._atx(line)):
+            self.flush(start)
+            if atx.group(2):
+                self.heading(start + atx.start(2), start + atx.end(2), len(atx.group(1)))
+        elif self._is_setext(line):
+            self.flush(self.last)
+            self.heading(self.last, start, 1 if "=" in line else 2)
+        elif _RULE.fullmatch(line):
+            self.flush(start)
+        else:
+            self.held = start if self.held is None else self.held
+            self.last = start
+
+    @staticmethod
+    def _atx(line: str) -> re.Match[str] | None:
+        return _ATX.fullmatch(line) if len(line) <= _LONGEST_HEADING else None
+
+    def _is_setext(self, line: str) -> bool:
+        if self.held is None or not _SETEXT.fullmatch(line):
+            return False
+        title = self.text[self.last : self.text.find("\n", self.last)]
+        return bool(title.strip()) and not _LIST.match(title) and "|" not in title
+
+    def _in_fence(self, line: str, start: int) -> None:
+        if self.fence is None:
+            return
+        mark, opened = self.fence
+        closing = line.strip()
+        if closing.startswith(mark) and not closing.strip(mark[0]):
+            self._close_fence(opened, start)
+
+    def _close_fence(self, opened: int, end: int) -> None:
+        self.blocks += [Block(a, b, "code") for a, b in chunks(self.text, opened, end)]
+        self.fence = None
+
+    def finish(self) -> list[Block]:
+        if self.fence is not None:
+            self._close_fence(self.fence[1], len(self.text))
+        self.flush(len(self.text))
+        return self.blocks
+
+
+def markdown_blocks(text: str) -> tuple[list[Block], str]:
+    """(blocks, title of the front matter). Front matter, fences and rules are in no block."""
+    title, start = "", 0
+    if front := _FRONT_MATTER.match(text):
+        start = front.end()
+        if named := _FRONT_TITLE.search(front.group("yaml") or front.group("toml") or ""):
+            title = named.group(1)
+    scanner = _Scanner(text)
+    for begin, end in _lines(text, start):
+        scanner.line(begin, end)
+    return scanner.finish(), title
+
+
+def load_markdown(data: bytes, ending: str) -> Extracted:
+    """Headings, lists, tables, fenced and indented code, paragraphs; title as in the file."""
+    decoded = decode(data)
+    text = decoded.text
+    blocks, title = markdown_blocks(text)
+    if not title:
+        first = next((block for block in blocks if block.kind == "heading"), None)
+        title = text[first.start : first.end] if first is not None and first.level == 1 else ""
+    return Extracted(text, "markdown", tuple(blocks), title, notes=notes(decoded))

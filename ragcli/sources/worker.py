@@ -1,0 +1,84 @@
+"""A worker process: reads requests from stdin, files from disk, answers to stdout.
+
+It ignores Ctrl-C (the parent ends it), has a limit on memory, kills itself when a
+file takes far too long or the parent is gone, and keeps libraries that print off
+the pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ragcli.errors import SourceError
+from ragcli.sources.load import load_whole
+from ragcli.sources.wire import error_message, loaded_message, pack, read
+
+_GRACE = 10  # seconds beyond the limit, after which the kernel ends an orphaned worker
+
+
+def _limit_memory(limit: int) -> None:
+    """Address space in bytes; 0 for none. Systems without the limit run without it."""
+    if not limit:
+        return
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, ValueError, OSError):
+        return
+
+
+def _watch_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(0)
+
+
+def _own_pipe() -> BinaryIO:
+    """The answer pipe under a private descriptor; prints of libraries go nowhere."""
+    private = os.dup(sys.stdout.fileno())
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+    return os.fdopen(private, "wb")
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return loaded_message(load_whole(Path(request["path"]), limit=request["size_limit"]))
+    except SourceError as error:
+        return error_message(error)
+    except MemoryError:
+        return {"error": "needs too much memory", "skipped": False}
+    except RecursionError:
+        return {"error": "nested too deep", "skipped": False}
+    except Exception as error:  # noqa: BLE001 - the boundary: a loader's bug costs one file
+        return {"error": f"cannot be read ({type(error).__name__})", "skipped": False}
+
+
+def main(memory_limit: int, parent: int) -> None:
+    """Serve requests until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = _own_pipe()
+    _limit_memory(memory_limit)
+    threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
+    while (request := read(sys.stdin.buffer)) is not None:
+        if hasattr(signal, "alarm"):
+            # No handler: the kernel ends the process even inside a C library.
+            signal.alarm(int(request["seconds"]) + _GRACE)
+        message = pack(_answer(request))
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+        answers.write(message)
+        answers.flush()
