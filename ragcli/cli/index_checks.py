@@ -1,0 +1,122 @@
+"""Can the index be used, and is it what the files are now?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragcli.cli.checks import Finding, note, ok, problem
+from ragcli.cli.config import Config
+from ragcli.errors import IndexMissing, IndexUnusable, RagcliError
+from ragcli.paths import shown
+
+if TYPE_CHECKING:
+    from ragcli.index.catalog import Catalog
+
+_LOOKED_AT = 200_000  # files compared with the disk; a stat each
+
+
+def index(config: Config, *, deep: bool) -> Iterator[Finding]:
+    """Opens, versions, encoder, search files, files that changed. No index is no problem."""
+    from ragcli.cli.engine import index_dir
+    from ragcli.index.catalog import Catalog
+
+    try:
+        folder = index_dir(config)
+    except IndexMissing as error:
+        yield note("index", "index", error.message, error.hint)
+        return
+    yield ok("index", "index", shown(folder))
+    try:
+        with closing(Catalog.open(folder)) as catalog:
+            yield from _opened(catalog, config, deep=deep)
+    except RagcliError as error:
+        yield problem("index", "catalog", error)
+
+
+def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:
+    from ragcli.index.catalog import check_versions, translated
+    from ragcli.index.generations import count_passages
+
+    with translated(catalog.index_dir):
+        if deep:
+            _verify(catalog)
+        generation = catalog.generation()
+        check_versions(catalog.meta())
+        passages = count_passages(catalog)
+        yield ok("index", "catalog", f"generation {generation}, {passages:,} passages")
+        yield from _encoder(catalog, config)
+        yield from _search_files(catalog, generation)
+        yield from _files(catalog)
+
+
+def _verify(catalog: Catalog) -> None:
+    """Every page of the catalog. Raises IndexUnusable."""
+    from ragcli.index.catalog import REBUILD
+
+    said = str(catalog.connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+    if said != "ok":
+        raise IndexUnusable(f"the catalog is damaged: {said}", hint=REBUILD)
+
+
+def _encoder(catalog: Catalog, config: Config) -> Iterator[Finding]:
+    from ragcli.encoders import resolve_encoder
+    from ragcli.index.catalog import check_encoder
+
+    try:
+        check_encoder(catalog.meta(), resolve_encoder(config["encoder"]).identity)
+    except IndexUnusable as error:
+        yield problem("index", "encoder", error)
+    except RagcliError:  # there is none: said under models
+        return
+    else:
+        yield ok("index", "encoder", "the one in force made it")
+
+
+def _search_files(catalog: Catalog, generation: int) -> Iterator[Finding]:
+    from ragcli.index.generations import open_generation
+
+    if generation == 0:
+        yield note("index", "search files", "none: nothing is indexed", "ragcli index PATH")
+        return
+    try:
+        open_generation(catalog, generation)
+    except IndexUnusable as error:
+        yield note("index", "search files", error.message, "`ragcli index PATH` makes them again")
+    else:
+        yield ok("index", "search files", "whole")
+
+
+def _files(catalog: Catalog) -> Iterator[Finding]:
+    """How many files the index knows, and how many are no longer what was read."""
+    from ragcli.index.records import Records
+
+    counts: dict[str, int] = {}
+    missing = changed = 0
+    for number, record in enumerate(Records(catalog).files()):
+        counts[record.status] = counts.get(record.status, 0) + 1
+        if number < _LOOKED_AT:
+            now = _stamp(record.path)
+            missing += now is None
+            changed += now is not None and now != (record.size, record.mtime_ns)
+    listed = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()))
+    yield ok("index", "files", listed or "none")
+    if missing or changed:
+        value = f"{changed:,} changed, {missing:,} gone since they were read"
+        yield note("index", "freshness", value, "`ragcli index PATH` reads what changed")
+    elif counts:
+        yield ok("index", "freshness", "no file changed since it was read")
+    if counts.get("failed"):
+        yield note(
+            "index", "failed files", f"{counts['failed']:,}", "`ragcli status --files` says why"
+        )
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
