@@ -17,8 +17,10 @@ from ragcli import __version__
 from ragcli.cli import (
     completions,
     config_command,
+    doctor,
     forget,
     index,
+    models,
     search,
     show,
 )
@@ -74,7 +76,8 @@ def build() -> typer.Typer:
         Start with `ragcli index FOLDER`, then `ragcli ask "a question"`.
         """
 
-    for module in (index, search, show, forget, config_command, completions):  # fmt: skip
+    for module in (index, search, show, forget, models,
+                   config_command, doctor, completions):  # fmt: skip
         module.register(app)
     return app
 
