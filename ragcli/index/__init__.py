@@ -1,1 +1,1 @@
-"""index"""
+"""The index: a SQLite catalog that is the truth, search files derived from it, hybrid search."""

@@ -1,0 +1,273 @@
+"""The SQLite file that is the truth of an index: opening it, checking it, its settings.
+
+Write-ahead logging lets readers keep one committed state while a writer works. A file
+that is not exactly ours is refused: other tables, triggers or views never run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragcli.encoders.base import EncoderIdentity
+from ragcli.errors import IndexUnusable, RagcliError
+from ragcli.index.location import CATALOG, GENERATIONS, require_index
+from ragcli.index.schema import APPLICATION_ID, CHUNKING_VERSION, SCHEMA_VERSION, TABLES
+from ragcli.paths import shown
+from ragcli.text.analysis import ANALYZER_VERSION
+
+REBUILD = "rebuild it: ragcli index --rebuild PATH"
+BUSY_MS = 10_000
+CACHE_KB = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An indexed folder. `path` is absolute."""
+
+    id: int
+    path: Path
+
+
+class Catalog:
+    """An open catalog. Its connection is in autocommit mode: transactions are explicit."""
+
+    def __init__(self, connection: sqlite3.Connection, index_dir: Path) -> None:
+        self.connection = connection
+        self.index_dir = index_dir
+
+    @classmethod
+    def create(cls, index_dir: Path) -> Catalog:
+        """Opens for writing; makes the folder and the tables where they are missing.
+
+        Raises IndexUnusable for a file that is not a catalog of this version.
+        """
+        file = index_dir / CATALOG
+        _make_private(index_dir)
+        if not file.exists() or file.stat().st_size == 0:
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+        with translated(index_dir):
+            catalog = cls(_connect(file, "rw"), index_dir)
+            catalog.connection.execute("PRAGMA journal_mode = WAL")
+            catalog.connection.execute("PRAGMA secure_delete = ON")
+            if not _tables(catalog.connection):
+                catalog._make_tables()
+            catalog._check()
+        return catalog
+
+    @classmethod
+    def open(cls, index_dir: Path) -> Catalog:
+        """Opens for reading. Raises IndexMissing, or IndexUnusable as `create` does."""
+        file = require_index(index_dir)
+        with translated(index_dir):
+            try:
+                catalog = cls(_connect(file, "ro"), index_dir)
+                catalog._check()
+            except sqlite3.OperationalError as error:
+                if not _needs_no_log(file):
+                    raise error
+                # A folder that cannot be written (a read-only disk) has no room for SQLite's
+                # shared memory; without a log the file itself is the whole truth.
+                catalog = cls(_connect(file, "ro", "&immutable=1"), index_dir)
+                catalog._check()
+        return catalog
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _make_tables(self) -> None:
+        with self.writing():
+            for statement in TABLES:
+                self.connection.execute(statement)
+            self.connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            self.set_meta({"generation": 0})
+
+    def _check(self) -> None:
+        ours = self.connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+        if ours and version != SCHEMA_VERSION:
+            raise IndexUnusable(
+                f"the index has schema {version}, this ragcli works with {SCHEMA_VERSION}: "
+                f"{shown(self.index_dir)}",
+                hint=REBUILD,
+            )
+        if not ours or _tables(self.connection) != set(TABLES):
+            raise IndexUnusable(
+                f"not an index of ragcli: {shown(self.index_dir / CATALOG)}", hint=REBUILD
+            )
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction; rolled back if anything is raised."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    # Settings
+
+    def meta(self) -> dict[str, Any]:
+        """All settings; values are JSON."""
+        rows = self.connection.execute("SELECT key, value FROM meta").fetchall()
+        try:
+            return {key: json.loads(value) for key, value in rows}
+        except ValueError as error:
+            raise IndexUnusable("the index's settings are damaged", hint=REBUILD) from error
+
+    def set_meta(self, values: Mapping[str, Any]) -> None:
+        self.connection.executemany(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            [(key, json.dumps(value)) for key, value in values.items()],
+        )
+
+    def generation(self) -> int:
+        """The committed generation; 0 before the first commit."""
+        return int(self.meta().get("generation", 0))
+
+    # Roots
+
+    def roots(self) -> dict[int, Root]:
+        rows = self.connection.execute("SELECT id, path, relative FROM roots").fetchall()
+        base = self.index_dir.absolute().parent
+        return {
+            id: Root(id, base / os.fsdecode(path) if relative else Path(os.fsdecode(path)))
+            for id, path, relative in rows
+        }
+
+    def add_root(self, path: Path) -> int:
+        """The id of a root, stored relative to the index where it lies beside or below it."""
+        base = self.index_dir.absolute().parent
+        relative = path.is_relative_to(base)
+        stored = os.fsencode(path.relative_to(base) if relative else path)
+        self.connection.execute(
+            "INSERT INTO roots (path, relative) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (stored, relative),
+        )
+        found = self.connection.execute(
+            "SELECT id FROM roots WHERE path = ? AND relative = ?", (stored, relative)
+        )
+        return int(found.fetchone()[0])
+
+
+def encoder_meta(identity: EncoderIdentity) -> dict[str, Any]:
+    return {
+        "name": identity.name,
+        "sha256": identity.sha256,
+        "dimension": identity.dimension,
+        "max_tokens": identity.max_tokens,
+        "languages": identity.languages,
+    }
+
+
+def versions(identity: EncoderIdentity) -> dict[str, Any]:
+    """What an index records of how it was made."""
+    return {
+        "encoder": encoder_meta(identity),
+        "analyzer": ANALYZER_VERSION,
+        "chunking": CHUNKING_VERSION,
+    }
+
+
+def check_versions(meta: Mapping[str, Any]) -> None:
+    """Raises IndexUnusable if texts were analysed or cut in another way than now."""
+    for key, now in (("analyzer", ANALYZER_VERSION), ("chunking", CHUNKING_VERSION)):
+        if key in meta and meta[key] != now:
+            raise IndexUnusable(
+                f"the index was made with {key} version {meta[key]}, this ragcli has {now}",
+                hint=REBUILD,
+            )
+
+
+def check_encoder(meta: Mapping[str, Any], identity: EncoderIdentity) -> None:
+    """Raises IndexUnusable, naming both, if the index holds vectors of another encoder."""
+    stored = meta.get("encoder")
+    if stored is None or stored == encoder_meta(identity):
+        return
+    if not isinstance(stored, dict):
+        raise IndexUnusable("the index's settings are damaged", hint=REBUILD)
+    raise IndexUnusable(
+        f"the index was made with the encoder {_named(stored)}, "
+        f"not with {_named(encoder_meta(identity))}",
+        hint=f"name the first one with --encoder, or {REBUILD}",
+    )
+
+
+def _named(encoder: Mapping[str, Any]) -> str:
+    return f"{encoder.get('name')} ({str(encoder.get('sha256'))[:12]}, {encoder.get('dimension')} components)"
+
+
+@contextmanager
+def translated(index_dir: Path) -> Iterator[None]:
+    """SQLite's and the disk's errors in one line, with what to do."""
+    where = shown(index_dir)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        if "full" in text:
+            raise RagcliError(f"the disk is full: {where}", hint="free some space") from error
+        if "locked" in text or "readonly" in text or "unable to open" in text:
+            raise RagcliError(
+                f"the index cannot be used now: {where} ({text})",
+                hint="check the folder's permissions and whether another program holds the file",
+            ) from error
+        raise IndexUnusable(f"the index is damaged: {where} ({text})", hint=REBUILD) from error
+    except sqlite3.DatabaseError as error:
+        raise IndexUnusable(f"the index is damaged: {where} ({error})", hint=REBUILD) from error
+    except OSError as error:
+        raise RagcliError(
+            f"the index cannot be written: {where} ({error.strerror or error})",
+            hint="check free space and the folder's permissions",
+        ) from error
+
+
+def destroy(index_dir: Path) -> None:
+    """Removes a catalog that cannot be used; configuration beside it stays."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        (index_dir / (CATALOG + suffix)).unlink(missing_ok=True)
+
+
+def _connect(file: Path, mode: str, more: str = "") -> sqlite3.Connection:
+    from urllib.parse import quote_from_bytes
+
+    uri = f"file:{quote_from_bytes(os.fsencode(file.absolute()))}?mode={mode}{more}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+    return connection
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    """The statements that made everything in the file, but for SQLite's own tables."""
+    rows = connection.execute(
+        "SELECT sql, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    return {str(sql) for sql, _ in rows}
+
+
+def _needs_no_log(file: Path) -> bool:
+    log = file.with_name(file.name + "-wal")
+    return not log.exists() or log.stat().st_size == 0
+
+
+def _make_private(index_dir: Path) -> None:
+    """The folder for the user alone, ignored by git. An existing folder keeps its mode."""
+    index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ignore = index_dir / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", "utf-8")
+    generations = index_dir / GENERATIONS
+    generations.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,155 @@
+"""From a parsed file to rows of the catalog: passages, terms, vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragcli.encoders.base import Encoder
+from ragcli.index.scan import Work
+from ragcli.index.writer import FileRow, PassageRow, Writer, storable
+from ragcli.sources.load import Parsed
+from ragcli.text.analysis import analyse
+from ragcli.text.lines import LineIndex
+from ragcli.text.passages import PassageCut, context_length, cut_passages, embedded_text
+from ragcli.types import Extracted, FileStatus
+
+NO_TEXT = "no readable text"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file that waits for its vectors. `texts` are what the encoder reads, one a passage."""
+
+    work: Work
+    row: FileRow
+    passages: tuple[PassageRow, ...]
+    texts: tuple[str, ...]
+
+
+def prepare(work: Work, root: int, parsed: Parsed, encoder: Encoder) -> Prepared:
+    """Cuts a file into passages and analyses their terms."""
+    extracted = parsed.extracted
+    limit = encoder.identity.text_tokens
+    cuts = cut_passages(
+        extracted.text, extracted.blocks, parsed.sentences, encoder.count_tokens, limit,
+        extracted.title,
+    )  # fmt: skip
+    longest = context_length(limit)
+    texts = tuple(
+        embedded_text(extracted.title, cut.heading, cut.span.of(extracted.text), longest)
+        for cut in cuts
+    )
+    places = _Places(extracted)
+    title = " ".join(analyse(extracted.title, parsed.language))
+    passages = tuple(
+        _passage(cut, extracted, places, parsed.language, title, _key(encoder, text))
+        for cut, text in zip(cuts, texts, strict=True)
+    )
+    return Prepared(work, _file_row(work, root, parsed, bool(cuts)), passages, texts)
+
+
+def write(writer: Writer, batch: Sequence[Prepared], encoder: Encoder) -> None:
+    """Encodes what is new in a batch of files and enters them all."""
+    texts = {
+        passage.key: text
+        for prepared in batch
+        for passage, text in zip(prepared.passages, prepared.texts, strict=True)
+    }
+    ids = writer.known_vectors(list(texts))
+    new = [key for key in texts if key not in ids]
+    vectors = encoder.encode([texts[key] for key in new]).astype("<f4")
+    for key, vector in zip(new, vectors, strict=True):
+        ids[key] = writer.add_vector(key, vector.tobytes())
+    for prepared in batch:
+        if prepared.work.known is not None:
+            writer.drop([prepared.work.known.id])
+        writer.add(prepared.row, prepared.passages, ids)
+
+
+def bad_row(work: Work, root: int, status: FileStatus, reason: str) -> FileRow:
+    """A file that was skipped or failed, so that it stays accounted for."""
+    return FileRow(root, work.relative, work.stamp, status, reason)
+
+
+def missing_reason(extracted: Extracted) -> str:
+    """ "no text on pages 2, 4-6 of 9", or "" if every page has text."""
+    if not extracted.missing_pages:
+        return ""
+    runs: list[list[int]] = []
+    for page in sorted(extracted.missing_pages):
+        if runs and page == runs[-1][1] + 1:
+            runs[-1][1] = page
+        else:
+            runs.append([page, page])
+    listed = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    word = "page" if len(extracted.missing_pages) == 1 else "pages"
+    return f"no text on {word} {listed} of {len(extracted.page_starts)}"
+
+
+class _Places:
+    """Page and line of an offset."""
+
+    def __init__(self, extracted: Extracted) -> None:
+        self._lines = LineIndex(extracted.text)
+        self._pages = extracted.page_starts
+
+    def line(self, offset: int) -> int:
+        return self._lines.line(offset)
+
+    def page(self, offset: int) -> int:
+        """1-based; 0 for formats without pages."""
+        return max(1, bisect_right(self._pages, offset)) if self._pages else 0
+
+
+def _passage(
+    cut: PassageCut, extracted: Extracted, places: _Places, language: str, title: str, key: bytes
+) -> PassageRow:
+    sentences = tuple(
+        (s.start, s.end, places.line(s.start), places.page(s.start)) for s in cut.sentences
+    )
+    heading = " ".join(analyse(cut.heading, language))
+    body = " ".join(analyse(cut.span.of(extracted.text), language))
+    return PassageRow(
+        start=cut.span.start,
+        end=cut.span.end,
+        page=places.page(cut.span.start),
+        line=places.line(cut.span.start),
+        heading=storable(cut.heading),
+        sentences=sentences,
+        terms=(title, heading, body),
+        key=key,
+    )
+
+
+def _file_row(work: Work, root: int, parsed: Parsed, has_passages: bool) -> FileRow:
+    extracted = parsed.extracted
+    status, reason = FileStatus.INDEXED, ""
+    if not has_passages:
+        status, reason = FileStatus.SKIPPED, NO_TEXT
+    elif extracted.missing_pages:
+        status, reason = FileStatus.PARTIAL, missing_reason(extracted)
+    return FileRow(
+        root=root,
+        relative=work.relative,
+        stamp=work.stamp,
+        status=status,
+        reason=reason,
+        sha256=parsed.sha256,
+        kind=extracted.kind,
+        language=parsed.language,
+        title=extracted.title,
+        text=extracted.text if has_passages else "",
+        page_starts=extracted.page_starts if has_passages else (),
+        missing_pages=extracted.missing_pages,
+        notes=extracted.notes,
+    )
+
+
+def _key(encoder: Encoder, text: str) -> bytes:
+    """Content address of a vector: which encoder read which text."""
+    digest = hashlib.sha256(encoder.identity.sha256.encode("ascii"))
+    digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
+    return digest.digest()

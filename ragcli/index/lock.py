@@ -1,0 +1,57 @@
+"""One writer an index. The operating system frees the lock when its holder dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ragcli.errors import IndexLocked, RagcliError
+from ragcli.index.location import HOLDER, LOCK
+from ragcli.paths import shown
+
+
+@contextmanager
+def writer_lock(index_dir: Path) -> Iterator[None]:
+    """Held while the block runs. Raises IndexLocked, saying who holds it, at once."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(index_dir / LOCK, timeout=0, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise IndexLocked(
+            f"another process is writing this index: {_holder(index_dir)}",
+            hint="wait until it is done; searching works meanwhile",
+        ) from error
+    except (OSError, NotImplementedError) as error:
+        raise RagcliError(f"the index cannot be locked: {shown(index_dir)} ({error})") from error
+    try:
+        _sign(index_dir)
+        yield
+    finally:
+        with suppress(OSError):
+            (index_dir / HOLDER).unlink(missing_ok=True)
+        lock.release()
+
+
+def _sign(index_dir: Path) -> None:
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
+    with suppress(OSError):  # the signature is for people; the lock is held without it
+        (index_dir / HOLDER).write_text(json.dumps(holder), "utf-8")
+
+
+def _holder(index_dir: Path) -> str:
+    try:
+        holder = json.loads((index_dir / HOLDER).read_text("utf-8", "replace"))
+        return f"process {int(holder['pid'])} on {holder['host']}, since {holder['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown process"
