@@ -6,6 +6,7 @@
       IndexUnusable              3  bad-index      damaged, foreign, other schema or encoder
       IndexLocked                3  index-locked   another process is writing
       ModelError                 4  model          missing, unreadable, unsupported
+        ContextFull           4  model          prompt and answer are longer than the context
       NothingFound               1  nothing-found
       Incomplete                 5  incomplete     some files failed
       Unsupported                6  unsupported    --strict, or verify failed
@@ -73,6 +74,10 @@ class ModelError(RagcliError):
     """A generator or encoder is missing, unreadable or unsupported."""
 
     exit_code, code = ExitCode.MODEL, "model"
+
+
+class ContextFull(ModelError):
+    """Prompt and answer do not fit the model's context."""
 
 
 class NothingFound(RagcliError):
