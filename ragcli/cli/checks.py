@@ -62,9 +62,10 @@ def note(group: str, name: str, value: str, remedy: str = "") -> Finding:
     return Finding(group, name, State.NOTE, value, remedy)
 
 
-def problem(group: str, name: str, error: RagcliError) -> Finding:
+def problem(group: str, name: str, error: RagcliError, remedy: str = "") -> Finding:
+    """remedy: where the error itself has no hint."""
     code = int(error.exit_code)
-    return Finding(group, name, State.PROBLEM, error.message, error.hint, code)
+    return Finding(group, name, State.PROBLEM, error.message, error.hint or remedy, code)
 
 
 def examine(env: Environment, *, index: Path | None, deep: bool) -> Iterator[Finding]:
@@ -117,7 +118,7 @@ def settings(env: Environment) -> Iterator[Finding]:
     try:
         config = configuration.load(env)
     except RagcliError as error:
-        yield problem("configuration", "settings", error)
+        yield problem("configuration", "settings", error, "correct it where it is set")
     else:
         chosen = [one.origin for one in config.settings.values()]
         yield ok("configuration", "settings", f"{len(chosen)} changed" if chosen else "defaults")

@@ -33,7 +33,7 @@ def index(config: Config, *, deep: bool) -> Iterator[Finding]:
         with closing(Catalog.open(folder)) as catalog:
             yield from _opened(catalog, config, deep=deep)
     except RagcliError as error:
-        yield problem("index", "catalog", error)
+        yield problem("index", "catalog", error, "ragcli index --rebuild PATH")
 
 
 def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragcli.cli.checks import Finding, State, memory, note, ok, problem
+from ragcli.cli.checks import Finding, memory, note, ok, problem
 from ragcli.cli.config import Config
 from ragcli.errors import ModelError, RagcliError
 from ragcli.paths import shown
@@ -59,7 +59,7 @@ def _encoder(config: Config, *, deep: bool) -> Iterator[Finding]:
     try:
         ref = resolve_encoder(config["encoder"])
     except RagcliError as error:
-        yield problem("models", "encoder", error)
+        yield problem("models", "encoder", error, "choose another: --encoder PATH")
         return
     who = ref.identity
     languages = f", languages: {who.languages}" if who.languages else ""
@@ -78,6 +78,4 @@ def _probed(kind: str, path: Path) -> Iterator[Finding]:
     try:
         yield ok("models", f"{kind} test", probe(kind, path))
     except ModelError as error:
-        yield Finding(
-            "models", f"{kind} test", State.PROBLEM, error.message, error.hint, int(error.exit_code)
-        )
+        yield problem("models", f"{kind} test", error, "choose another model")

@@ -54,6 +54,8 @@ def match_name(name: str, models: Sequence[ModelRef]) -> ModelRef:
 
     Raises ModelError (none; the nearest name is suggested) or UsageError (several).
     """
+    if not name.strip():
+        raise UsageError("the name of the model is empty", hint="`ragcli models` lists the names")
     folded = name.casefold()
     for wanted in (name, f"{name}:latest"):  # Ollama's own rule for a missing tag
         for model in models:
@@ -84,8 +86,6 @@ def is_path(spec: str) -> bool:
 
 
 def _resolve(spec: str) -> ModelRef:
-    if not spec.strip():
-        raise UsageError("the name of the model is empty", hint="`ragcli models` lists the names")
     if is_path(spec):
         return _at(expanded(spec))
     return _bundled() if spec == BUNDLED else match_name(spec, discover())
