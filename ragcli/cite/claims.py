@@ -10,7 +10,7 @@ from ragcli.text.sentences import split_sentences
 from ragcli.types import Block, Span, Step
 
 _FILLER = re.compile(
-    r"^(?:sure|certainly|of course|yes|no|ok(?:ay)?|great|thank you|thanks|hello|hi"
+    r"^(?:sure|certainly|of course|ok(?:ay)?|great|thank you|thanks|hello|hi"
     r"|here (?:is|are)\b.*|(?:based on|according to|from)\b[^.!?]*:"
     r"|(?:the )?answer(?: to (?:the|your) question)?(?: is)?(?: as follows)?:?"
     r"|i(?: am|'m) (?:happy|glad) to help.*|i hope (?:this|that) helps.*|let me know.*)[\s.!:,]*$",

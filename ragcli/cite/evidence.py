@@ -31,7 +31,7 @@ class Limits:
     """
 
     enough: float = 1.1
-    entity_only: float = 1.35
+    entity_only: float = 1.4
     name_missing: float = 1.4
 
 

@@ -73,7 +73,7 @@ STOP_WORDS = frozenset(
     theirs them themselves then there these they this those though through thus to too under
     until up upon us very was we were what whatever when where whether which while who whom whose
     why will with within without would yet you your yours
-    according actual actually called give given gives known likely list mean means mention
+    according actual actually called give given gives find found known likely list mean means mention
     mentioned name named names please probably say said says tell"""
     )
 )

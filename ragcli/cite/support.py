@@ -1,0 +1,93 @@
+"""Whether an answer, once there, may stand: the check after generation. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragcli.cite.claims import is_refusal
+from ragcli.cite.question import Question, meets
+from ragcli.cite.words import alike, fold, keys_of, words
+from ragcli.types import AnswerSentence, Verdict
+
+_YES_NO = re.compile(
+    r"^(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might"
+    r"|must)\b"
+)
+_FACTS = ("name", "number")
+
+
+def objection(
+    question: Question,
+    sentences: Sequence[AnswerSentence],
+    known: Sequence[str],
+    language: str = "en",
+) -> str:
+    """Why the answer should not be given, for people; empty when it may be.
+
+    known: what the model was shown, one text a source sentence or heading.
+    An answer stands when at least one of its sentences passes every check.
+    """
+    if not sentences:
+        return "the model gave no answer"
+    keys = frozenset().union(*(keys_of(text, language) for text in known))
+    reasons = [_sentence_objection(question, s, keys, language) for s in sentences]
+    return "" if "" in reasons else reasons[0]
+
+
+def _sentence_objection(
+    question: Question, sentence: AnswerSentence, known: frozenset[str], language: str
+) -> str:
+    if is_refusal(sentence.text):
+        return "the model found no answer in the documents"
+    if not sentence.citations:
+        return "no sentence of the documents supports the answer"
+    foreign = foreign_facts(question, sentence.text, known, language)
+    if foreign:
+        return f"the answer names “{foreign[0]}”, which the passages found do not"
+    claimed = unsupported_constituents(question, sentence.text, known, language)
+    if claimed:
+        return f"the documents found say nothing of “{claimed[0]}”"
+    if question.strict and not meets(question.expects, sentence.text, question.keys, language):
+        return "the answer does not give what was asked for"
+    if sentence.verdict is Verdict.UNSUPPORTED:
+        return "no sentence of the documents supports the answer"
+    if not adds_something(question, sentence.text, language):
+        return "the model only repeated the question"
+    return ""
+
+
+def foreign_facts(
+    question: Question, sentence: str, known: frozenset[str], language: str = "en"
+) -> tuple[str, ...]:
+    """Names and figures of a sentence that neither the sources nor the question hold."""
+    return tuple(
+        word.text
+        for word in words(sentence, language)
+        if word.kind in _FACTS and word.key not in question.keys and not _holds(known, word.key)
+    )
+
+
+def unsupported_constituents(
+    question: Question, sentence: str, known: frozenset[str], language: str = "en"
+) -> tuple[str, ...]:
+    """Words of the question that the sentence asserts although no source holds them."""
+    said = keys_of(sentence, language)
+    return tuple(
+        term.text
+        for term in question.terms
+        if not said.isdisjoint(term.alternatives)
+        and not any(_holds(known, key) for key in term.alternatives)
+        and known.isdisjoint(term.related)
+    )
+
+
+def _holds(known: frozenset[str], key: str) -> bool:
+    return key in known or any(alike(key, other) for other in known)
+
+
+def adds_something(question: Question, sentence: str, language: str = "en") -> bool:
+    """Whether a sentence says more than the question did; a yes or no question asks no more."""
+    if _YES_NO.match(fold(question.text).strip()):
+        return True
+    return bool(keys_of(sentence, language) - question.keys)

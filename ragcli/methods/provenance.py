@@ -1,0 +1,57 @@
+"""What an answer records so that it can be checked and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ragcli import __version__
+from ragcli.decoding.settings import Settings
+from ragcli.llm.base import ModelIdentity
+from ragcli.paths import shown
+from ragcli.types import Document
+
+
+def provenance(
+    *,
+    model: ModelIdentity,
+    index: dict[str, Any],
+    documents: Iterable[Document],
+    settings: Settings,
+    method: str,
+    decode: str,
+    prompt: str,
+    selected_by: str,
+    verifier: str,
+) -> dict[str, Any]:
+    """Everything JSON: identities, hashes, options; see the answer schema.
+
+    index: `Reader.identity`, the encoder's identity within. documents: those whose
+    sentences were shown to the model.
+    """
+    return {
+        "ragcli": __version__,
+        "method": method,
+        "decode": decode,
+        "prompt": prompt,
+        "selected_by": selected_by,
+        "verifier": verifier,
+        "seed": settings.sampling.seed,
+        "options": settings.as_dict(),
+        "model": _model(model),
+        "index": index,
+        "documents": [
+            {"path": shown(document.path), "sha256": document.sha256}
+            for document in sorted(documents, key=lambda d: d.path)
+        ],
+    }
+
+
+def _model(model: ModelIdentity) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "file": shown(model.path.name),
+        "sha256": model.sha256,
+        "size": model.size,
+        "architecture": model.architecture,
+    }

@@ -1,0 +1,105 @@
+"""The methods by name, their parameters, and what is known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+
+from ragcli.decoding.options import DECODERS, Setting, show
+from ragcli.decoding.settings import Row, Settings, known_settings, parse_settings
+from ragcli.errors import UsageError
+from ragcli.methods.retrieval import Hybrid
+from ragcli.methods.selectors import TopPassages
+from ragcli.methods.stages import Method
+
+SETTINGS: dict[str, Setting] = {
+    "retrieval.k": Setting(
+        int, 3, "passages in the prompt; each costs time to read", low=1, high=100
+    ),
+    "retrieval.candidates": Setting(
+        int, 10, "passages retrieved, from which the prompt's are taken", "DRAG section 4", 1, 1000
+    ),
+    "evidence.enough": Setting(
+        float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
+        low=0, high=2,
+    ),
+}  # fmt: skip
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "plain",
+            "the best passages in one prompt",
+            "ours",
+            retrieve=Hybrid(),
+            select=TopPassages(),
+        ),
+        Method(
+            "fke",
+            "documents and the sentences most similar to the question, fused",
+            "paper 000; sentences by encoder similarity instead of a trained extractor",
+            decode="fke",
+            retrieve=Hybrid(),
+            select=TopPassages(sentences=True),
+        ),
+        Method(
+            "drag",
+            "risky tokens set against the passage retrieved last",
+            "paper 001; passages by rank instead of a query analyzer",
+            decode="drag",
+            retrieve=Hybrid(),
+            select=TopPassages(),
+        ),
+        Method("closed-book", "the model's memory alone, no documents", "baseline"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """A method for `ragcli methods`: its stages by name and the settings it reads."""
+
+    name: str
+    summary: str
+    source: str
+    decode: str
+    stages: dict[str, str]
+    settings: tuple[Row, ...]
+
+
+def find_method(name: str) -> Method:
+    """The method of that name. Raises UsageError with the nearest valid one."""
+    if name in METHODS:
+        return METHODS[name]
+    near = get_close_matches(name, METHODS, n=1)
+    guess = f" (did you mean {near[0]}?)" if near else ""
+    raise UsageError(f"unknown method: {name}{guess}", hint=f"methods: {', '.join(METHODS)}")
+
+
+def describe(name: str) -> MethodRow:
+    """What a method is made of and which settings act on it, with defaults and sources."""
+    method = find_method(name)
+    stages = {
+        field.name: repr(stage)
+        for field in fields(method)
+        if field.name in ("expand", "retrieve", "refine", "select", "watch")
+        and (stage := getattr(method, field.name)) is not None
+    }
+    namespaces = {DECODERS[method.decode].options.namespace, "sampling"}
+    if method.retrieve is not None:
+        namespaces |= {"retrieval", "evidence"}
+    rows = tuple(
+        Row(key, show(one.default), one.allowed, one.doc, one.source)
+        for key, one in known_settings(SETTINGS).items()
+        if key.partition(".")[0] in namespaces
+    )
+    return MethodRow(method.name, method.summary, method.source, method.decode, stages, rows)
+
+
+def settings_from(
+    assignments: list[str] | tuple[str, ...] = (), base: Mapping[str, object] | None = None
+) -> Settings:
+    """Settings with the methods' own keys registered. Raises UsageError."""
+    return parse_settings(assignments, extra=SETTINGS, base=base)

@@ -1,0 +1,43 @@
+"""Retrieval stages, and how relevance is scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragcli.methods.stages import Tools
+from ragcli.types import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """The index's own fused search for each query, `retrieval.candidates` passages in all.
+
+    Several queries are merged by reciprocal rank (k = 60).
+    """
+
+    def __call__(self, queries: Sequence[str], tools: Tools) -> tuple[Hit, ...]:
+        wanted = max(tools.number("retrieval.candidates"), tools.number("retrieval.k"))
+        lists = [tools.search(query, wanted) for query in queries]
+        return lists[0] if len(lists) == 1 else merge(lists)[:wanted]
+
+
+def merge(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """Hit lists fused by reciprocal rank; the first list's view of a passage is kept."""
+    fused: dict[int, float] = {}
+    seen: dict[int, Hit] = {}
+    for hits in lists:
+        for hit in hits:
+            fused[hit.passage.id] = fused.get(hit.passage.id, 0.0) + 1.0 / (60 + hit.rank)
+            seen.setdefault(hit.passage.id, hit)
+    order = sorted(fused, key=lambda passage: (-fused[passage], passage))
+    return tuple(
+        replace(seen[passage], rank=rank, score=fused[passage])
+        for rank, passage in enumerate(order, start=1)
+    )
+
+
+def scaled(hits: Sequence[Hit]) -> list[float]:
+    """Fused scores scaled to [0, 1]: the best is 1, no score is 0."""
+    top = max((hit.score for hit in hits), default=0.0)
+    return [min(1.0, max(0.0, hit.score / top)) if top > 0 else 0.0 for hit in hits]

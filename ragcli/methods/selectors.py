@@ -1,0 +1,64 @@
+"""Selection stages that need no trained model: passages by rank, sentences by similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragcli.methods.retrieval import scaled
+from ragcli.methods.stages import Context, Selection, Tools
+from ragcli.types import Hit, Sentence
+
+BY_RANK = "passages by rank"
+BY_SIMILARITY = "passages by rank, sentences by encoder similarity"
+
+
+@dataclass(frozen=True, slots=True)
+class TopPassages:
+    """The first `retrieval.k` passages whole; the last one below them is the noise reference.
+
+    With sentences, the `fke.m` sentences of those passages that are most similar to the
+    question stand in for a trained extractor.
+    """
+
+    sentences: bool = False
+
+    def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
+        scores = scaled(hits)
+        contexts = [
+            Context(hit.document, hit.passage.heading, hit.passage.sentences, score)
+            for hit, score in zip(hits, scores, strict=True)
+        ]
+        k = tools.number("retrieval.k")
+        used = tuple(contexts[:k])
+        fine: tuple[Context, ...] = ()
+        if self.sentences:
+            ranked = rank_sentences(question, hits[:k], tools)
+            fine = only(used, (sentence.id for sentence in ranked[: tools.settings.fke.m]))
+        noise = contexts[-1] if len(contexts) > k else None
+        return Selection(used, fine, noise, BY_SIMILARITY if self.sentences else BY_RANK)
+
+
+def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:
+    """Sentences of the hits, the most similar to the question first (ties: by rank and text order)."""
+    sentences = [sentence for hit in hits for sentence in hit.passage.sentences]
+    if not sentences:
+        return []
+    if all(len(hit.sentence_scores) == len(hit.passage.sentences) for hit in hits):
+        scores = [score for hit in hits for score in hit.sentence_scores]
+    else:
+        vectors = tools.encode([question, *(sentence.text for sentence in sentences)])
+        scores = (vectors[1:] @ vectors[0]).tolist()
+    order = sorted(range(len(sentences)), key=lambda i: (-scores[i], i))
+    return [sentences[i] for i in order]
+
+
+def only(contexts: Sequence[Context], sentence_ids: Iterable[int]) -> tuple[Context, ...]:
+    """The contexts with only the given sentences; contexts without any go."""
+    wanted = set(sentence_ids)
+    kept = []
+    for context in contexts:
+        sentences = tuple(s for s in context.sentences if s.id in wanted)
+        if sentences:
+            kept.append(Context(context.document, context.heading, sentences, context.score))
+    return tuple(kept)

@@ -1,0 +1,157 @@
+"""A method is a value made of stages; one engine (`run`) runs all of them.
+
+    expand → retrieve → (refine → retrieve)* → select → frame → decode → (watch → retrieve …)*
+
+A stage is a frozen value that is called; printing a method explains it. Stages share no
+state but what they are given, and any of them can be exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcli.decoding.settings import Settings
+from ragcli.llm.base import Generator, PromptPiece
+from ragcli.types import Component, Document, Hit, Sentence, Source, Step
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What stages work with. encode gives unit vectors; search is bound to the user's filters."""
+
+    search: Callable[[str, int], tuple[Hit, ...]]
+    generator: Generator
+    encode: Encode
+    settings: Settings
+    decode: str
+
+    def number(self, key: str) -> int:
+        """An integer setting of a method, e.g. `retrieval.k`."""
+        return int(self.settings.extra[key])
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A passage as it goes into a prompt: some of its sentences, in text order.
+
+    score: relevance scaled to [0, 1] over the passages retrieved together.
+    """
+
+    document: Document
+    heading: str
+    sentences: tuple[Sentence, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the branches are made of.
+
+    documents: for the main branch, best first. sentences: for the fine-grained branch.
+    noise: the reference of calibration, None when there is no passage to take. by: which
+    selector and backend ran, for people. components: of the query, where an analyzer ran.
+    """
+
+    documents: tuple[Context, ...] = ()
+    sentences: tuple[Context, ...] = ()
+    noise: Context | None = None
+    by: str = ""
+    components: tuple[Component, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A system and a user message, and how the answer starts."""
+
+    system: str
+    user: tuple[PromptPiece, ...]
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A prompt that can still be shortened: `build` makes it of any subset of the contexts."""
+
+    contexts: tuple[Context, ...]
+    build: Callable[[tuple[Context, ...]], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """The branches' prompts. off: why the second branch is missing, empty when it is not."""
+
+    main: Draft
+    fine: Draft | None = None
+    noise: Draft | None = None
+    off: str = ""
+    prompt: str = ""  # name and version of the wording, for provenance
+
+
+class Expand(Protocol):
+    """Queries to retrieve by, the question first."""
+
+    def __call__(self, question: str, tools: Tools) -> tuple[str, ...]: ...
+
+
+class Retrieve(Protocol):
+    """Passages for one or more queries, best first, none twice."""
+
+    def __call__(self, queries: Sequence[str], tools: Tools) -> tuple[Hit, ...]: ...
+
+
+class Select(Protocol):
+    """What of the hits goes into which branch."""
+
+    def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection: ...
+
+
+class Refine(Protocol):
+    """A further query, or None when the evidence suffices."""
+
+    def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> str | None: ...
+
+
+class Frame(Protocol):
+    """Prompts of the branches. so_far: text of the answer that stands already."""
+
+    def __call__(self, question: str, selection: Selection, so_far: str) -> Framed: ...
+
+
+class Watch(Protocol):
+    """Called after each sentence: None, or where to cut the answer and what to retrieve."""
+
+    def __call__(
+        self, so_far: str, steps: Sequence[Step], tools: Tools
+    ) -> tuple[int, str] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to answer: stages and a decoder. retrieve None: from the model's memory alone."""
+
+    name: str
+    summary: str
+    source: str
+    decode: str = "plain"
+    expand: Expand | None = None
+    retrieve: Retrieve | None = None
+    refine: Refine | None = None
+    select: Select | None = None
+    watch: Watch | None = None
+    rounds: int = 3  # most further retrievals by refine, and by watch
+
+
+def sources_of(contexts: Sequence[Context]) -> tuple[Source, ...]:
+    """The contexts' sentences as sources, in prompt order."""
+    return tuple(
+        Source(slot, sentence)
+        for slot, context in enumerate(contexts)
+        for sentence in context.sentences
+    )
