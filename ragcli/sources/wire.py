@@ -10,7 +10,7 @@ import json
 from typing import Any, BinaryIO
 
 from ragcli.errors import SourceError
-from ragcli.sources.load import Loaded, NotADocument
+from ragcli.sources.read import Loaded, NotADocument
 from ragcli.types import Block, Extracted, Span
 
 PREFIX = 8  # bytes of the length, big endian
@@ -18,20 +18,32 @@ LARGEST = 1 << 30  # bytes in a message; more is a worker gone mad
 
 
 def pack(message: dict[str, Any]) -> bytes:
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
-    return len(body).to_bytes(PREFIX, "big") + body
+    """The body of a message; `prefix(body)` goes before it."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii")
+
+
+def prefix(body: bytes) -> bytes:
+    return len(body).to_bytes(PREFIX, "big")
 
 
 def read(stream: BinaryIO) -> dict[str, Any] | None:
     """The next message, None at the end of the stream."""
-    prefix = stream.read(PREFIX)
-    if len(prefix) < PREFIX:
+    head = stream.read(PREFIX)
+    if len(head) < PREFIX:
         return None
-    size = int.from_bytes(prefix, "big")
+    size = int.from_bytes(head, "big")
     body = stream.read(size)
     if len(body) < size:
         return None
     message: dict[str, Any] = json.loads(body)
+    return message
+
+
+def unpack(received: bytearray) -> dict[str, Any]:
+    """A whole message, prefix included. Raises ValueError if it is no JSON object."""
+    message = json.loads(memoryview(received)[PREFIX:].tobytes())
+    if not isinstance(message, dict):
+        raise ValueError("not an object")
     return message
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ragcli.errors import SourceError
-from ragcli.sources.load import load_whole
-from ragcli.sources.wire import error_message, loaded_message, pack, read
+from ragcli.sources.read import load_whole
+from ragcli.sources.wire import error_message, loaded_message, pack, prefix, read
 
 _GRACE = 10  # seconds beyond the limit, after which the kernel ends an orphaned worker
 
@@ -54,17 +54,17 @@ def _own_pipe() -> BinaryIO:
     return os.fdopen(private, "wb")
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> bytes:
     try:
-        return loaded_message(load_whole(Path(request["path"]), limit=request["size_limit"]))
+        return pack(loaded_message(load_whole(Path(request["path"]), limit=request["size_limit"])))
     except SourceError as error:
-        return error_message(error)
+        return pack(error_message(error))
     except MemoryError:
-        return {"error": "needs too much memory", "skipped": False}
+        return pack({"error": "needs too much memory", "skipped": False})
     except RecursionError:
-        return {"error": "nested too deep", "skipped": False}
+        return pack({"error": "nested too deep", "skipped": False})
     except Exception as error:  # noqa: BLE001 - the boundary: a loader's bug costs one file
-        return {"error": f"cannot be read ({type(error).__name__})", "skipped": False}
+        return pack({"error": f"cannot be read ({type(error).__name__})", "skipped": False})
 
 
 def main(memory_limit: int, parent: int) -> None:
@@ -77,8 +77,9 @@ def main(memory_limit: int, parent: int) -> None:
         if hasattr(signal, "alarm"):
             # No handler: the kernel ends the process even inside a C library.
             signal.alarm(int(request["seconds"]) + _GRACE)
-        message = pack(_answer(request))
+        body = _answer(request)
         if hasattr(signal, "alarm"):
             signal.alarm(0)
-        answers.write(message)
+        answers.write(prefix(body))
+        answers.write(body)
         answers.flush()

@@ -10,6 +10,7 @@ from ragcli.text.stopwords import STOP_WORDS
 
 _SAMPLE = 6000  # code points read from each of three places
 _WORD = re.compile(r"[^\W\d_]+")
+_UNREADABLE = re.compile(r"(?<![!-~])[!-~]{60,}")  # base64 and URLs have no language
 # Scripts that settle the language, as ranges of code points.
 _SCRIPTS: dict[str, str] = {
     "kana": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d",
@@ -42,10 +43,10 @@ _TELLING: dict[str, str] = {
 
 
 def _sample(text: str) -> str:
-    if len(text) <= 3 * _SAMPLE:
-        return text
-    middle = len(text) // 2
-    return f"{text[:_SAMPLE]} {text[middle : middle + _SAMPLE]} {text[-_SAMPLE:]}"
+    if len(text) > 3 * _SAMPLE:
+        middle = len(text) // 2
+        text = f"{text[:_SAMPLE]} {text[middle : middle + _SAMPLE]} {text[-_SAMPLE:]}"
+    return _UNREADABLE.sub(" ", text)
 
 
 def _by_words(sample: str, languages: tuple[str, ...]) -> str:
@@ -62,7 +63,10 @@ def _by_words(sample: str, languages: tuple[str, ...]) -> str:
     # One function word in eight, and more than any other language has.
     if total == 0 or best < 1 or best * 8 < total or best == second:
         return ""
-    return max(scores, key=lambda language: scores[language])
+    found = max(scores, key=lambda language: scores[language])
+    if total >= 8 and sum(word in STOP_WORDS[found] for word in words) < 2:
+        return ""  # the same word again and again: data, not language
+    return found
 
 
 _LATIN = tuple(language for language in STOP_WORDS if language not in _CYRILLIC)

@@ -28,6 +28,8 @@ from ragcli.text.language import detect
         ("بنى الرومان هذا الجسر", "ar"),
         ("این پل را رومی‌ها ساختند", "fa"),
         ("Η γέφυρα χτίστηκε από τους Ρωμαίους", "el"),
+        ('[{"n": 0, "v": "xxx"}, {"n": 1, "v": "xxx"}, {"n": 2, "v": "xxx"}]' * 5, ""),
+        ("QWxsIHRoZSBzYW1lIGFzIGJlZm9yZQ" * 50 + " The export was made by the shift.", "en"),
         ("", ""),
         ("42 17 3.5", ""),
         ("qwxz bvnm lkjh qwrt", ""),

@@ -1,0 +1,275 @@
+"""Worker processes that read files, so that a bad file costs one line and no more.
+
+The pool is our own because the standard ones give up as a whole when a worker dies.
+A worker is a fresh Python (never a fork of this process, which has threads) that
+talks over pipes. It is replaced when it dies, hangs or answers nonsense; only the
+file it was reading is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from ragcli.events import FileDone
+from ragcli.sources import wire
+from ragcli.sources.formats import MIB
+from ragcli.sources.read import Parsed
+from ragcli.types import FileEntry, FileStatus
+
+TIME_LIMIT = 60.0  # seconds a file, and
+SECONDS_PER_MIB = 4.0  # more for each MiB of it
+MEMORY_LIMIT = 2048 * MIB  # bytes of address space a worker
+_READ = 1 << 20
+_AHEAD = 4  # files in flight or waiting their turn, per worker
+
+_PROGRAM = (
+    "import sys; sys.path[:] = {path!r}; from ragcli.sources.worker import main; "
+    "main({memory}, {parent})"
+)
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A file on its way, and what became of it."""
+
+    entry: FileEntry
+    result: Parsed | FileDone | None = None
+
+
+def _done(entry: FileEntry, status: FileStatus, reason: str) -> FileDone:
+    return FileDone(entry.path, status, reason, entry.size)
+
+
+@dataclass(slots=True)
+class _Worker:
+    """One process and what it is reading; `received` is the answer so far."""
+
+    process: subprocess.Popen[bytes]
+    slot: _Slot | None = None
+    deadline: float = 0.0
+    received: bytearray = field(default_factory=bytearray)
+
+    @staticmethod
+    def start(memory_limit: int) -> _Worker:
+        program = _PROGRAM.format(path=sys.path, memory=memory_limit, parent=os.getpid())
+        process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        return _Worker(process)
+
+    def give(self, slot: _Slot, seconds: float, size_limit: int | None) -> bool:
+        """Send a file to read; False if the worker is not there any more."""
+        self.slot, self.deadline = slot, time.monotonic() + seconds
+        self.received.clear()
+        request: dict[str, Any] = {
+            "path": str(slot.entry.path),
+            "seconds": seconds,
+            "size_limit": size_limit,
+        }
+        body = wire.pack(request)
+        try:
+            assert self.process.stdin is not None
+            self.process.stdin.write(wire.prefix(body) + body)
+        except OSError:
+            return False
+        return True
+
+    def receive(self) -> bool:
+        """Take what the pipe holds; False if the worker is gone or mad."""
+        assert self.process.stdout is not None
+        data = os.read(self.process.stdout.fileno(), _READ)
+        self.received += data
+        return bool(data) and self.expected() <= wire.LARGEST
+
+    def expected(self) -> int:
+        """Bytes of the answer's body, as far as known."""
+        return int.from_bytes(self.received[: wire.PREFIX], "big") if self.ready_prefix() else 0
+
+    def ready_prefix(self) -> bool:
+        return len(self.received) >= wire.PREFIX
+
+    def complete(self) -> bool:
+        return self.ready_prefix() and len(self.received) - wire.PREFIX >= self.expected()
+
+    def stop(self) -> int:
+        """End the process; its return code (negative: the signal that ended it)."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        alive = self.process.poll() is None
+        if alive:
+            self.process.kill()
+        code = self.process.wait()
+        return 0 if alive else code
+
+
+def _death(code: int) -> str:
+    """Why a worker that nobody stopped died."""
+    if code == 0:
+        return "the reader stopped"
+    if code > 0:
+        return f"the reader stopped (exit code {code})"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"the reader was ended by {name}"
+
+
+class Extractor:
+    """Reads files in worker processes, results in the order of the input.
+
+    workers: processes, started when needed. time_limit: seconds a file gets, plus four
+    for each MiB. memory_limit: bytes of address space (where the system can limit it).
+    size_limit: bytes a file may have, None for the limits of its format. At most four
+    files a worker are in flight or held back for the order, so memory is bounded.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        *,
+        time_limit: float = TIME_LIMIT,
+        memory_limit: int = MEMORY_LIMIT,
+        size_limit: int | None = None,
+    ) -> None:
+        self._wanted = max(1, workers)
+        self._time_limit = time_limit
+        self._memory_limit = memory_limit
+        self._size_limit = size_limit
+        self._workers: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Extractor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all workers at once; files in flight are dropped."""
+        for worker in list(self._workers):
+            self._retire(worker)
+        self._selector.close()
+
+    def run(self, entries: Iterable[FileEntry]) -> Iterator[Parsed | FileDone]:
+        """Each entry read, in order: Parsed, or FileDone where there is nothing to index."""
+        source = iter(entries)
+        order: deque[_Slot] = deque()
+        more = True
+        while more or order:
+            while more and len(order) < _AHEAD * self._wanted and (free := self._free()):
+                entry = next(source, None)
+                if entry is None:
+                    more = False
+                    break
+                slot = _Slot(entry)
+                order.append(slot)
+                self._assign(free, slot)
+            if order and order[0].result is None:
+                self._wait()
+            while order and (result := order[0].result) is not None:
+                order.popleft()
+                yield result
+
+    def _free(self) -> _Worker | None:
+        for worker in self._workers:
+            if worker.slot is None:
+                return worker
+        return self._hire() if len(self._workers) < self._wanted else None
+
+    def _hire(self) -> _Worker:
+        worker = _Worker.start(self._memory_limit)
+        assert worker.process.stdout is not None
+        self._workers.append(worker)
+        self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+        return worker
+
+    def _retire(self, worker: _Worker) -> int:
+        assert worker.process.stdout is not None
+        self._selector.unregister(worker.process.stdout)
+        self._workers.remove(worker)
+        return worker.stop()
+
+    def _assign(self, worker: _Worker, slot: _Slot) -> None:
+        seconds = self._time_limit + SECONDS_PER_MIB * slot.entry.size / MIB
+        if worker.give(slot, seconds, self._size_limit):
+            return
+        self._retire(worker)  # it died while idle: no fault of this file
+        fresh = self._hire()
+        if not fresh.give(slot, seconds, self._size_limit):
+            self._fail(fresh, "the reader does not start")
+
+    def _fail(self, worker: _Worker, reason: str = "") -> None:
+        """The worker's file has failed and the worker goes."""
+        slot = worker.slot
+        code = self._retire(worker)
+        if slot is not None:
+            slot.result = _done(slot.entry, FileStatus.FAILED, reason or _death(code))
+
+    def _wait(self) -> None:
+        """Until some worker has said something, or the first deadline."""
+        busy = [worker for worker in self._workers if worker.slot is not None]
+        patience = min(worker.deadline for worker in busy) - time.monotonic()
+        for key, _ in self._selector.select(max(0.0, patience)):
+            self._heard(key.data)
+        now = time.monotonic()
+        for worker in list(self._workers):
+            if worker.slot is not None and now >= worker.deadline:
+                seconds = self._time_limit + SECONDS_PER_MIB * worker.slot.entry.size / MIB
+                self._fail(worker, f"took longer than {seconds:.0f} s")
+
+    def _heard(self, worker: _Worker) -> None:
+        if not worker.receive():
+            self._wait_for_end(worker)
+            self._fail(worker)
+        elif worker.complete():
+            self._finish(worker)
+
+    @staticmethod
+    def _wait_for_end(worker: _Worker) -> None:
+        """A closed pipe comes a moment before the exit code."""
+        try:
+            worker.process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            worker.process.kill()
+
+    def _finish(self, worker: _Worker) -> None:
+        slot = worker.slot
+        if slot is None:
+            self._fail(worker)
+            return
+        try:
+            slot.result = _result(slot.entry, wire.unpack(worker.received))
+        except (ValueError, KeyError, TypeError):
+            self._fail(worker, "the reader answered nonsense")
+            return
+        worker.slot = None
+        worker.received = bytearray()
+
+
+def _result(entry: FileEntry, message: dict[str, Any]) -> Parsed | FileDone:
+    if "error" in message:
+        status = FileStatus.SKIPPED if message["skipped"] else FileStatus.FAILED
+        return _done(entry, status, str(message["error"]))
+    loaded = wire.loaded_from(message)
+    return Parsed(entry, loaded.sha256, loaded.extracted, loaded.language, loaded.sentences)

@@ -1,0 +1,110 @@
+"""One file in, its text, sentences and hash out. Runs inside worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ragcli.errors import SourceError
+from ragcli.sources.formats import FORMATS, HEAD, MIB, SIZE_LIMITS, inspect
+from ragcli.types import Extracted, FileEntry, Span
+
+# Letters that fonts without a Unicode map come out as: replaced, private, unassigned.
+_NOTHING = "no text in it"
+
+
+class NotADocument(SourceError):
+    """The file is none that ragcli reads: binary, empty, too large (status skipped)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file read. `sha256` is of the file's bytes, hex; `language` ISO 639-1 or ""."""
+
+    entry: FileEntry
+    sha256: str
+    extracted: Extracted
+    language: str
+    sentences: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`Parsed` without the entry: what a worker sends back."""
+
+    sha256: str
+    extracted: Extracted
+    language: str
+    sentences: tuple[Span, ...]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, opened without following a last link swapped in, without blocking on a FIFO."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise SourceError((error.strerror or "cannot be opened").lower()) from error
+    with os.fdopen(descriptor, "rb") as file:
+        yield file
+
+
+def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
+    """(bytes, kind). The size is checked before anything but the head is read."""
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            raise NotADocument("empty")
+        try:
+            head = file.read(HEAD)
+            found = inspect(path, head)
+            if found.kind is None:
+                raise NotADocument(found.reason)
+            most = SIZE_LIMITS[found.kind] if limit is None else limit
+            if size > most:
+                raise NotADocument(f"larger than {most / MIB:.4g} MiB")
+            data = head + file.read(most + 1 - len(head))
+        except OSError as error:
+            raise SourceError((error.strerror or "cannot be read").lower()) from error
+    if len(data) > most:
+        raise NotADocument(f"larger than {most / MIB:.4g} MiB")
+    return data, found.kind
+
+
+def _extract(path: Path, data: bytes, kind: str) -> Extracted:
+    extracted = FORMATS[kind](data, path.suffix.lower())
+    if not extracted.text.strip():
+        raise (
+            NotADocument("empty") if kind in ("text", "code", "markdown") else SourceError(_NOTHING)
+        )
+    return extracted
+
+
+def load(path: Path, *, limit: int | None = None) -> Extracted:
+    """The text and structure of one file.
+
+    limit: bytes; by default 64 MiB for text, 256 MiB for PDF and DOCX.
+    Raises SourceError (NotADocument for what is binary, empty or too large).
+    """
+    data, kind = _read(path, limit)
+    return _extract(path, data, kind)
+
+
+def load_whole(path: Path, *, limit: int | None = None) -> Loaded:
+    """`load`, with the hash of the same bytes, the language and the sentence spans."""
+    from ragcli.text.language import detect
+    from ragcli.text.sentences import split_sentences
+
+    data, kind = _read(path, limit)
+    sha256 = hashlib.sha256(data).hexdigest()
+    extracted = _extract(path, data, kind)
+    del data
+    language = detect(extracted.text)
+    sentences = tuple(split_sentences(extracted.text, extracted.blocks, language))
+    return Loaded(sha256, extracted, language, sentences)
