@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -318,7 +318,7 @@ class Asker:
             provenance=self._provenance(run, [run.documents[i] for i in shown]),
         )
 
-    def _provenance(self, run: _Run, documents: Sequence[Document]) -> Mapping[str, object]:
+    def _provenance(self, run: _Run, documents: Sequence[Document]) -> dict[str, Any]:
         return provenance(
             model=self._generator.identity,
             index=self._reader.identity,
