@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragcli.cli import options
-from ragcli.cli.checks import Finding, State, examine
 from ragcli.cli.environment import Environment
 
-_MARKS = {State.OK: ("✓", "good"), State.NOTE: ("-", "dim"), State.PROBLEM: ("✗", "bad")}
+if TYPE_CHECKING:
+    from ragcli.cli.checks import Finding
+
+_MARKS = {"ok": ("✓", "good"), "note": ("-", "dim"), "problem": ("✗", "bad")}
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +37,8 @@ def doctor(
     Exit code 0: everything works; 2 a setting is wrong, 3 the index cannot be used,
     4 a model or a package is missing or unusable (the highest that applies).
     """
+    from ragcli.cli.checks import examine
+
     env = options.environment(ctx)
     findings = list(examine(env, index=index, deep=deep))
     code = max(finding.exit_code for finding in findings)
@@ -62,10 +66,10 @@ def report(env: Environment, findings: Sequence[Finding]) -> None:
                 printer.blank()
             group = one.group
             printer.line((group, "heading"))
-        mark = _MARKS[one.state]
+        mark = _MARKS[one.state.value]
         printer.line(mark, " ", one.name.ljust(width), "  ", clean(one.value), hang=width + 4)
-        if one.remedy and one.state is not State.OK:
+        if one.remedy:
             printer.line("→ ", clean(one.remedy), indent=width + 4, hang=width + 6)
     printer.blank()
-    wrong = sum(one.state is State.PROBLEM for one in findings)
+    wrong = sum(one.state == "problem" for one in findings)
     printer.line(count(wrong, "problem") if wrong else "no problems")
