@@ -1,0 +1,163 @@
+"""Which tokens the branches agree on: lock-step, drafted, or with a lazy second branch.
+
+All three give the same tokens, near-ties of the engine's arithmetic apart: a token is
+always chosen by the same rule from the same two rows; what differs is when a branch reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcli.decoding.blends import Blend
+from ragcli.decoding.distribution import Distribution, log_sum_exp
+from ragcli.decoding.draft import Drafter
+from ragcli.decoding.lanes import Lanes
+from ragcli.decoding.options import SamplingOptions
+from ragcli.decoding.sampling import Choice, choose
+from ragcli.decoding.watch import Seen, Watch
+from ragcli.errors import ContextFull, Interrupted, ModelError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A token as the main branch alone would have it. checked: the second branch decides."""
+
+    step: int
+    logits: NDArray[np.float32]
+    alone: Distribution
+    choice: Choice
+    seen: Seen
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """A token of the answer, the distribution it was taken from, and its draft."""
+
+    token: int
+    distribution: Distribution
+    draft: Draft
+    calibrated: bool
+
+
+class Chooser:
+    """Chooses token after token. `rounds`, `drafted`, `accepted`: see `Stats`."""
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        blend: Blend,
+        sampling: SamplingOptions,
+        watch: Watch,
+        is_end: Callable[[int], bool],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._lanes, self._blend, self._sampling, self._watch = lanes, blend, sampling, watch
+        self._is_end, self._cancelled = is_end, cancelled
+        self._drafter = Drafter()
+        self.rounds = self.drafted = self.accepted = 0
+
+    def tokens(self) -> Iterator[Decided]:
+        """Endless: the consumer stops at an end token or after max_tokens.
+
+        Raises ContextFull when the next token does not fit, Interrupted when cancelled.
+        """
+        lanes, pending = self._lanes, list[Draft]()
+        self._check_cancelled()
+        lanes.begin(both=self._blend.always)
+        while True:
+            self._check_cancelled()
+            draft = self._draft(len(lanes.tokens))
+            lanes.tokens.append(draft.choice.token)
+            if pending or draft.checked:
+                pending.append(draft)
+                if self._goes_on(draft) and self._read_on():
+                    continue
+                yield from self._settle(pending)
+                pending.clear()
+            else:
+                yield Decided(draft.choice.token, draft.alone, draft, False)
+            if lanes.main is None:
+                lanes.step(both=self._blend.always and not self._sampling.draft)
+
+    def _draft(self, step: int) -> Draft:
+        row = self._lanes.take()
+        top = float(row.logits.max())
+        if not math.isfinite(top):
+            raise ModelError(
+                "the model gives values that are no numbers",
+                hint="the file may be damaged; with a GPU, try --gpu-layers 0",
+            )
+        alone = self._blend.alone(row.logits)
+        whole = alone.ids is None
+        log_top = float(alone.logp.max()) if whole else top - log_sum_exp(row.logits)
+        seen = self._watch.see(row, log_top)
+        choice = choose(alone, self._sampling, step)
+        return Draft(step, row.logits, alone, choice, seen, self._blend.needs(seen.risk))
+
+    def _goes_on(self, draft: Draft) -> bool:
+        if not self._sampling.draft:
+            return False
+        self._drafter.add(draft.choice.margin, draft.checked)
+        return self._drafter.worth_more and not self._is_last(draft)
+
+    def _is_last(self, draft: Draft) -> bool:
+        return self._is_end(draft.choice.token) or draft.step + 1 >= self._sampling.max_tokens
+
+    def _settle(self, pending: list[Draft]) -> Iterator[Decided]:
+        """The tokens on which the branches agree, and the one where they first do not."""
+        rows = self._checked(pending)
+        self.rounds += 1
+        self.drafted += len(pending)
+        for draft, row in zip(pending, rows, strict=True):
+            decided = self._decide(draft, row)
+            stood = decided.token == draft.choice.token
+            if draft.checked:
+                self._drafter.learn(draft.choice.margin, stood)
+            if not stood:
+                self._lanes.back(draft.step)
+                self._lanes.tokens.append(decided.token)
+            self.accepted += stood
+            yield decided
+            if not stood:
+                break
+        self._drafter.restart()
+
+    def _checked(self, pending: list[Draft]) -> list[NDArray[np.float32]]:
+        """The second branch's rows for the drafts; near the context's end for fewer of them."""
+        likely = self._sampling.draft and self._drafter.likely
+        ahead = likely and not self._is_last(pending[-1])
+        while True:
+            try:
+                return self._lanes.check(pending[0].step, ahead)
+            except ContextFull:
+                if len(pending) == 1 and not ahead:
+                    raise
+                if not ahead:
+                    self._lanes.back(pending[len(pending) // 2].step)
+                    del pending[len(pending) // 2 :]
+                ahead = False
+
+    def _read_on(self) -> bool:
+        """Whether the main branch could read its last token; not when the context is full."""
+        try:
+            self._lanes.step()
+        except ContextFull:
+            return False
+        return True
+
+    def _decide(self, draft: Draft, second: NDArray[np.float32]) -> Decided:
+        if not draft.checked:
+            return Decided(draft.choice.token, draft.alone, draft, False)
+        together = self._blend.together(draft.logits, second)
+        choice = choose(together, self._sampling, draft.step)
+        return Decided(choice.token, together, draft, self._blend.calibrates)
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled():
+            raise Interrupted("interrupted while answering")
