@@ -42,9 +42,7 @@ def one(name: str, config: Config) -> tuple[ModelRef, bool]:
 
 def setting(ref: ModelRef) -> str:
     """What the configuration holds for a model: its name where that will find it again."""
-    if ref.kind == "generator":
-        return str(ref.path.absolute()) if ref.source in ("path", "configured") else ref.name
-    return ref.name if ref.source == "bundled" else str(ref.path.absolute())
+    return str(ref.path.absolute()) if ref.source in ("path", "configured") else ref.name
 
 
 def problems(config: Config, found: Found) -> list[str]:
@@ -71,7 +69,7 @@ def _encoder_in_use(config: Config, encoders: Sequence[ModelRef]) -> ModelRef | 
     spec = config["encoder"]
     folder = _folder(spec)
     for ref in encoders:
-        if ref.source == "bundled" if spec is None else spec == ref.name:
+        if ref.source == "bundled" if spec is None else spec.casefold() == ref.name.casefold():
             return ref
         if folder is not None and folder.is_dir() and ref.path.samefile(folder):
             return ref

@@ -9,6 +9,7 @@ from pathlib import Path
 from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
 from ragcli.encoders.files import BUNDLED_NAME, bundled_folder, read_identity
 from ragcli.errors import ModelError
+from ragcli.llm.caches import expanded
 from ragcli.paths import shown
 
 __all__ = [
@@ -31,21 +32,36 @@ class EncoderRef:
 
 
 def resolve_encoder(spec: str | None) -> EncoderRef:
-    """None or the bundled one's name: the bundled encoder; else a folder of the user's.
+    """None or the bundled one's name: the bundled encoder; else a folder of the user's,
+    or the name of an encoder that `ragcli models` lists.
 
-    Loads nothing. Raises ModelError if there is no such encoder.
+    Loads nothing. Raises ModelError if there is no such encoder, UsageError if several are meant.
     """
     if spec is None or spec == BUNDLED_NAME:
         folder = bundled_folder()
         return EncoderRef(folder, read_identity(folder, BUNDLED_NAME), bundled=True)
-    folder = Path(spec).expanduser()
-    if not folder.is_dir():
+    folder = expanded(spec)
+    if folder.is_dir():
+        folder = folder.resolve()
+        return EncoderRef(folder, read_identity(folder, folder.name))
+    return _named(spec)
+
+
+def _named(name: str) -> EncoderRef:
+    """An encoder of the Hugging Face cache, by its name or the beginning of it."""
+    from ragcli.llm.discover import discover_encoders
+    from ragcli.llm.registry import match_name
+
+    try:
+        found = match_name(name, discover_encoders())
+    except ModelError as error:
         raise ModelError(
-            f"no such encoder: {shown(spec)}",
+            f"no such encoder: {shown(name)}",
             hint=f"give the folder of a sentence-transformers model, or {BUNDLED_NAME}",
-        )
-    folder = folder.resolve()
-    return EncoderRef(folder, read_identity(folder, folder.name))
+        ) from error
+    if found.source == "bundled":
+        return resolve_encoder(None)
+    return EncoderRef(found.path, read_identity(found.path, found.name))
 
 
 def open_encoder(

@@ -162,6 +162,15 @@ def test_use_of_an_encoder(cli: Cli, tmp_path: Path) -> None:
     assert "enc" in in_use(cli("models", "--json"))
 
 
+def test_use_of_an_encoder_of_the_cache(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "home/.cache/huggingface/hub/models--owner--mini/snapshots/c"
+    write(folder / "modules.json", b"[]")
+    write(folder / "model.safetensors", b"0")
+    assert cli("models", "use", "owner/mini").code == 0
+    assert 'encoder = "owner/mini"' in (tmp_path / "config/config.toml").read_text()
+    assert "owner/mini" in in_use(cli("models", "--json"))
+
+
 @pytest.mark.parametrize(
     ("argv", "code", "message"),
     [

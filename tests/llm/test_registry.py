@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from standin_models import gguf, write
 
+from ragcli.encoders import resolve_encoder
 from ragcli.errors import ModelError, UsageError
 from ragcli.llm import discover as discovery
 from ragcli.llm.discover import discover, discover_encoders, models_dir
@@ -213,6 +214,17 @@ def test_encoders(home: Path, tmp_path: Path) -> None:
     assert [model.source for model in found.values()] == ["configured", "huggingface"]
     assert {model.kind for model in found.values()} == {"encoder"}
     assert found["mine"].size == 12
+
+
+@pytest.mark.model
+def test_an_encoder_of_the_cache_by_its_name(home: Path, bundled_encoder_dir: Path) -> None:
+    snapshot = home / ".cache/huggingface/hub/models--owner--mini/snapshots/c"
+    snapshot.parent.mkdir(parents=True)
+    snapshot.symlink_to(bundled_encoder_dir)
+    for spec in ("owner/mini", "owner", str(snapshot)):
+        assert resolve_encoder(spec).folder.samefile(bundled_encoder_dir)
+    with pytest.raises(ModelError, match="no such encoder: other"):
+        resolve_encoder("other")
 
 
 @pytest.mark.model
