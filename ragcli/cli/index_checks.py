@@ -39,6 +39,7 @@ def index(config: Config, *, deep: bool) -> Iterator[Finding]:
 def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:
     from ragcli.index.catalog import check_versions, translated
     from ragcli.index.generations import count_passages
+    from ragcli.render.terminal import count
 
     with translated(catalog.index_dir):
         if deep:
@@ -46,7 +47,7 @@ def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding
         generation = catalog.generation()
         check_versions(catalog.meta())
         passages = count_passages(catalog)
-        yield ok("index", "catalog", f"generation {generation}, {passages:,} passages")
+        yield ok("index", "catalog", f"generation {generation}, {count(passages, 'passage')}")
         yield from _encoder(catalog, config)
         yield from _search_files(catalog, generation)
         yield from _files(catalog)
