@@ -15,14 +15,18 @@ from typer.core import TyperCommand
 
 from ragcli import __version__
 from ragcli.cli import (
+    ask,
     completions,
     config_command,
+    demo,
     doctor,
     forget,
     index,
+    methods,
     models,
     search,
     show,
+    status,
 )
 from ragcli.cli.arguments import arrange, wants_json
 from ragcli.cli.ending import Ending, ending_of
@@ -76,8 +80,8 @@ def build() -> typer.Typer:
         Start with `ragcli index FOLDER`, then `ragcli ask "a question"`.
         """
 
-    for module in (index, search, show, forget, models,
-                   config_command, doctor, completions):  # fmt: skip
+    for module in (index, search, ask, show, status, forget, methods, models,
+                   config_command, doctor, completions, demo):  # fmt: skip
         module.register(app)
     return app
 

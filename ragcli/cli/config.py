@@ -8,88 +8,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ragcli.cli.environment import Color, Environment
+from ragcli.cli.keys import ALIASES, KEYS
 from ragcli.errors import UsageError
 from ragcli.paths import shown, user_config_dir
-from ragcli.types import SearchMode
 
 FILE = "config.toml"
 _MAX_BYTES = 64 * 1024
 _PARTING = re.compile(r"[\s,]+(?=[a-z][\w-]*\.[\w-]+\s*=)")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("a text")
-    return value
-
-
-def _path(value: object) -> Path:
-    return value if isinstance(value, Path) else Path(_text(value)).expanduser()
-
-
-def _integer(low: int) -> Callable[[object], int]:
-    def read(value: object) -> int:
-        wanted = f"an integer of at least {low}"
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise ValueError(wanted)
-        try:
-            number = int(value)
-        except ValueError:
-            raise ValueError(wanted) from None
-        if number < low:
-            raise ValueError(wanted)
-        return number
-
-    return read
-
-
-def _one_of(choices: Iterable[str]) -> Callable[[object], str]:
-    allowed = tuple(choices)
-
-    def read(value: object) -> str:
-        if value not in allowed:
-            raise ValueError(" or ".join(allowed))
-        return str(value)
-
-    return read
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One setting. `project`: may the index's own configuration set it?"""
-
-    read: Callable[[object], Any]
-    help: str
-    project: bool = False
-    default: Any = None
-
-
-KEYS: dict[str, Key] = {
-    "index": Key(_path, "folder of the index"),
-    "model": Key(_text, "generator: a GGUF file or the name of one"),
-    "encoder": Key(_text, "encoder: a folder or a name"),
-    "threads": Key(_integer(1), "CPU threads"),
-    "ctx": Key(_integer(256), "context size in tokens"),
-    "gpu_layers": Key(_integer(-1), "layers on the GPU, -1 for all"),
-    "verifier": Key(_text, "judge of support: lexical, llm or nli:PATH"),
-    "color": Key(_one_of(Color), "auto, always or never"),
-    "k": Key(_integer(1), "hits of a search", project=True),
-    "mode": Key(_one_of(SearchMode), "hybrid, lexical or dense", project=True),
-    "method": Key(_text, "method of `ask`", project=True, default="plain"),
-    "decode": Key(_text, "decoder of `ask`", project=True),
-    "max_tokens": Key(_integer(1), "longest answer in tokens", project=True),
-    "seed": Key(_integer(0), "seed of random choices", project=True),
-}
-ALIASES = {"max_tokens": "sampling.max_tokens", "seed": "sampling.seed"}
-# Not settings, but RAGCLI_ variables all the same.
-OTHER_VARIABLES = frozenset({"RAGCLI_CONFIG_DIR", "RAGCLI_CACHE_DIR", "RAGCLI_DEBUG", "RAGCLI_SET"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +58,8 @@ def load(env: Environment, flags: Mapping[str, Any] | None = None) -> Config:
 
     Raises UsageError for a file that cannot be read, an unknown key and a wrong value.
     """
-    sources: list[tuple[str, Mapping[str, Any]]] = []
-    user = user_config_dir() / FILE
-    sources.append((shown(user), read_file(user)))
+    user = user_file()
+    sources: list[tuple[str, Mapping[str, Any]]] = [(shown(user), read_file(user))]
     outer = [
         ("environment", _from_environ(env.environ)),
         ("command line", _from_flags(flags or {})),
@@ -140,6 +71,11 @@ def load(env: Environment, flags: Mapping[str, Any] | None = None) -> Config:
     if "color" in config.settings:
         env.color = Color(config["color"])
     return config
+
+
+def user_file() -> Path:
+    """Where `ragcli config set` writes."""
+    return user_config_dir() / FILE
 
 
 def project_file(config: Config) -> Path | None:
@@ -246,7 +182,7 @@ def _project_only(path: Path, flat: Mapping[str, Any]) -> Mapping[str, Any]:
         if known is not None and not known.project:
             raise UsageError(
                 f"{shown(path)} sets {key}, which a folder's own configuration may not",
-                hint=f"put it into {shown(user_config_dir() / FILE)}, or give the flag",
+                hint=f"put it into {shown(user_file())}, or give the flag",
             )
         if "." in key and isinstance(value, str) and ("/" in value or "\\" in value):
             raise UsageError(f"{shown(path)} sets {key} to a path, which it may not")
@@ -299,8 +235,3 @@ def _split(text: str) -> list[str]:
 
 def _spelled(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def user_file() -> Path:
-    """Where `ragcli config set` writes."""
-    return user_config_dir() / FILE

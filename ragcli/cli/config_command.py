@@ -8,6 +8,7 @@ import typer
 
 from ragcli.cli import config as configuration
 from ragcli.cli import options, userfile
+from ragcli.cli.keys import ALIASES, KEYS, OTHER_VARIABLES
 from ragcli.paths import shown
 
 
@@ -46,10 +47,10 @@ def show(
 def effective(config: configuration.Config) -> list[dict[str, Any]]:
     """A row a setting: key, value, origin, help; method parameters only where set."""
     rows = []
-    for key, known in configuration.KEYS.items():
+    for key, known in KEYS.items():
         found = config.settings.get(key)
         value, origin = (found.value, found.origin) if found else (known.default, "default")
-        if key in configuration.ALIASES:
+        if key in ALIASES:
             continue
         plain = value if value is None or isinstance(value, int) else shown(value)
         rows.append({"key": key, "value": plain, "origin": origin, "help": known.help})
@@ -67,7 +68,7 @@ def files(config: configuration.Config) -> list[dict[str, Any]]:
 
 def unknown_variables(environ: Any) -> list[str]:
     """RAGCLI_ variables that nothing reads: misspelled ones."""
-    known = {f"RAGCLI_{key.upper()}" for key in configuration.KEYS} | configuration.OTHER_VARIABLES
+    known = {f"RAGCLI_{key.upper()}" for key in KEYS} | OTHER_VARIABLES
     return sorted(name for name in environ if name.startswith("RAGCLI_") and name not in known)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +12,25 @@ from ragcli.cli.config import Config
 from ragcli.cli.environment import Environment
 from ragcli.errors import IndexMissing, UsageError
 from ragcli.paths import INDEX_DIR, shown
+from ragcli.types import SearchMode
 
 if TYPE_CHECKING:
     from ragcli.decoding.settings import Settings
-    from ragcli.encoders.base import Encoder
+    from ragcli.encoders.base import Encoder, EncoderIdentity
+    from ragcli.events import Event
     from ragcli.index.reader import Reader
+    from ragcli.index.where import Where
     from ragcli.llm.base import Generator
+    from ragcli.render.answer import Searched
+    from ragcli.render.risk import Levels
     from ragcli.types import Document
 
 
 def parse(assignments: Sequence[str]) -> Settings:
     """Method parameters, checked. Raises UsageError."""
-    from ragcli.decoding.settings import parse_settings
+    from ragcli.methods.registry import settings_from
 
-    return parse_settings(assignments)
+    return settings_from(list(assignments))
 
 
 def index_dir(config: Config) -> Path:
@@ -63,6 +70,15 @@ def encoder(config: Config, env: Environment) -> Callable[[], Encoder]:
     return open_once
 
 
+def named_encoder(config: Config) -> EncoderIdentity | None:
+    """The encoder that the user named, to be compared with the index's at once."""
+    if config["encoder"] is None:
+        return None
+    from ragcli.encoders import resolve_encoder
+
+    return resolve_encoder(config["encoder"]).identity
+
+
 def reader(config: Config, env: Environment) -> Reader:
     """The last committed state of the index. Raises IndexMissing, IndexUnusable."""
     from ragcli.index.reader import Reader
@@ -84,6 +100,68 @@ def generator(config: Config, env: Environment) -> Generator:
         n_ctx=config["ctx"],
         verbose=env.verbose > 1,
     )
+
+
+@contextmanager
+def answering(
+    config: Config, env: Environment, *, where: Where, force: bool = False
+) -> Iterator[Answering]:
+    """Ready to answer: index and model are open. Raises before anything is asked.
+
+    Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown method or decoder).
+    """
+    from ragcli.methods.registry import find_method
+    from ragcli.methods.run import Asker, AskOptions
+
+    method = find_method(config["method"])
+    settings = parse(config.assignments)
+    settings.decoder(
+        config["decode"] or method.decode
+    )  # refuses an unknown one before the model loads
+    options = AskOptions(
+        decode=config["decode"],
+        verifier=config["verifier"] or "lexical",
+        mode=SearchMode(config["mode"] or SearchMode.HYBRID),
+        where=where,
+        force=force,
+        n_ctx=config["ctx"],
+    )
+    with reader(config, env) as opened:
+        model = generator(config, env)
+        with Asker(opened, model, settings, options) as asker:
+            yield Answering(lambda question: asker.ask(question, method), opened, where)
+
+
+@dataclass(slots=True)
+class Answering:
+    """Puts questions; knows what was searched."""
+
+    ask: Callable[[str], Iterator[Event]]
+    reader: Reader
+    where: Where
+    _searched: Searched | None = None
+
+    def searched(self) -> Searched:
+        """What was searched, and the files that could not be read."""
+        if self._searched is None:
+            from ragcli.render.answer import Searched
+            from ragcli.render.status import unread
+
+            status = self.reader.status()
+            files = status.files.get("indexed", 0) + status.files.get("partial", 0)
+            missing = tuple((one.path, one.reason) for one in unread(self.reader.files()))
+            self._searched = Searched(
+                files, status.passages, self.where.globs, self.where.kinds, missing
+            )
+        return self._searched
+
+
+def levels(config: Config) -> Levels:
+    """Risk from which tokens are highlighted."""
+    from ragcli.render.risk import HIGH_RISK, Levels
+
+    risky = parse(config.assignments).drag.delta
+    return Levels(risky, max(risky, HIGH_RISK))
 
 
 def stale_warnings(reader: Reader, documents: Sequence[Document]) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
-from ragcli.cli.index import run, show_report
+from ragcli.cli.index import run
 from ragcli.errors import ExitCode
 
 
@@ -34,11 +34,15 @@ def forget(
     Exit code 1 if nothing of it was in the index.
     """
     from ragcli.index.update import forget as forget_path
+    from ragcli.render.indexing import index_document, print_forgotten
 
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir(config)
     report = run(env, forget_path(folder, path), as_lines=False)
-    show_report(env, report, folder, as_json=as_json)
+    if as_json:
+        env.json(index_document(report, folder))
+    else:
+        print_forgotten(env.printer(), report, folder)
     removed = report.summary.removed if report.summary else 0
     return ExitCode.OK if removed else ExitCode.NOTHING

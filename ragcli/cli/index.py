@@ -51,7 +51,7 @@ def index(
     folder = engine.index_dir_to_write(config)
     workers = config["threads"] or os.cpu_count() or 1
     events = update(folder, paths, encoder=engine.encoder(config, env), workers=workers,
-                    rebuild=rebuild)  # fmt: skip
+                    identity=engine.named_encoder(config), rebuild=rebuild)  # fmt: skip
     report = run(env, events, as_lines=as_lines)
     show_report(env, report, folder, as_json=as_json, as_lines=as_lines)
     return exit_code(report)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragcli.cli import engine, options
+from ragcli.cli import options
 
 
 def register(app: typer.Typer) -> None:
@@ -21,14 +21,14 @@ def methods(
     color: options.ColorOption = None,
 ) -> int:
     """List the methods, decoders and settings, or explain one."""
-    from ragcli.render.catalogue import methods_document, print_method, print_methods
+    from ragcli.render.catalogue import catalogue, methods_document, print_method, print_methods
 
     env = options.environment(ctx)
-    catalogue = engine.catalogue(name)
+    found = catalogue(name)
     if as_json:
-        env.json(methods_document(catalogue))
+        env.json(methods_document(found))
     elif name is None:
-        print_methods(env.printer(), catalogue)
+        print_methods(env.printer(), found)
     else:
-        print_method(env.printer(), catalogue)
+        print_method(env.printer(), found)
     return 0

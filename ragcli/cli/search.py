@@ -46,7 +46,7 @@ def search(
     quiet: options.Quiet = False,
 ) -> int:
     """Search the index. Exit code 1 if nothing is found."""
-    from ragcli.index.reader import Where
+    from ragcli.index.where import Where
     from ragcli.render.json import event_document, search_document
 
     env = options.environment(ctx)

@@ -73,8 +73,7 @@ def look_up(reader: Reader, text: str, context: int) -> Excerpt:
         )
     whole = reader.text(document.id)
     span = _span(reader, document, whole, target)
-    sentences = reader.sentences(document.id)
-    return excerpt(document, whole, sentences, span, context=context)
+    return excerpt(document, whole, reader.page_starts(document.id), span, context=context)
 
 
 def _document(reader: Reader, path: str) -> Document | None:
@@ -86,11 +85,10 @@ def _span(reader: Reader, document: Document, text: str, target: Target) -> Span
 
     if target.span is not None:
         return Span(*target.span)
-    sentences = reader.sentences(document.id)
-    paged = any(one.page is not None for one in sentences)
-    page = target.page or (target.number if paged else None)
+    page_starts = reader.page_starts(document.id)
+    page = target.page or (target.number if page_starts else None)
     if page is not None:
-        return span_of_page(text, sentences, page)
+        return span_of_page(text, page_starts, page)
     return span_of_line(text, target.number) if target.number else Span(0, len(text))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.cli import config as configuration
+from ragcli.cli.keys import KEYS
 from ragcli.errors import UsageError
 from ragcli.paths import shown
 
@@ -82,7 +83,7 @@ def _typed(key: str, value: str) -> Any:
     """`value` as the key's type, as TOML can hold it."""
     if "." in key:
         return configuration.method_value(key, value)
-    if key not in configuration.KEYS:
+    if key not in KEYS:
         raise configuration.unknown_key(key, "")
     read = configuration.read_value(key, value, "value")
     return shown(read) if isinstance(read, Path) else read

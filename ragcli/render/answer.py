@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from ragcli.render import risk
-from ragcli.render.terminal import Piece, Printer, clean, place
+from ragcli.render.json import Json, path_fields
+from ragcli.render.terminal import Piece, Printer, clean, count, path_text, place
 from ragcli.types import Answer, AnswerSentence, Citation, Verdict
 
+_UNREAD = 10  # files named when there is no answer
 _REMARK = {
     Verdict.SUPPORTED: "",
     Verdict.PARTLY: " (partly supported)",
@@ -15,11 +19,19 @@ _REMARK = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a question was put to. unread: files that could not be read, whole or in part."""
+
+    files: int
+    passages: int
+    globs: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    unread: tuple[tuple[Path, str], ...] = ()
+
+
 def print_answer(printer: Printer, answer: Answer, levels: risk.Levels | None = None) -> None:
-    """The answer, or why there is none. levels: also show the risk of each token."""
-    if answer.abstained:
-        print_abstention(printer, answer)
-        return
+    """The answer and its sources. levels: also show the risk of each token."""
     for paragraph in _paragraphs(answer):
         pieces: list[Piece] = []
         for sentence in paragraph:
@@ -89,8 +101,30 @@ def print_sources(printer: Printer, sentences: Iterable[AnswerSentence]) -> None
             printer.line(("quoted, but in no source: ", "bad"), f"“{clean(quotation)}”")
 
 
-def print_abstention(printer: Printer, answer: Answer) -> None:
-    """Why there is no answer."""
-    printer.line(("No answer in the documents.", "number"))
-    if answer.reason:
-        printer.line(clean(answer.reason))
+def print_abstention(printer: Printer, answer: Answer, searched: Searched) -> None:
+    """Why there is no answer, what was searched, and what could not be."""
+    reason = f": {clean(answer.reason)}" if answer.reason else "."
+    printer.line(("Not in the documents", "number"), reason)
+    limits = [
+        *(f"--in {one}" for one in searched.globs),
+        *(f"--type {one}" for one in searched.kinds),
+    ]
+    within = f" ({clean(' '.join(limits))})" if limits else ""
+    printer.line(
+        f"Searched {count(searched.files, 'file')}, {count(searched.passages, 'passage')}{within}."
+    )
+    for path, why in searched.unread[:_UNREAD]:
+        printer.line("Could not read ", (path_text(path), "path"), f": {clean(why)}", hang=4)
+    if len(searched.unread) > _UNREAD:
+        printer.line(f"… and {len(searched.unread) - _UNREAD} more: `ragcli status --files`")
+
+
+def searched_document(searched: Searched) -> Json:
+    """The `searched` field of `answer@1`."""
+    return {
+        "files": searched.files,
+        "passages": searched.passages,
+        "in": list(searched.globs),
+        "type": list(searched.kinds),
+        "unread": [{**path_fields(path), "reason": why} for path, why in searched.unread],
+    }

@@ -10,7 +10,7 @@ from ragcli.errors import NothingFound
 from ragcli.render.json import Json, path_fields
 from ragcli.render.terminal import Piece, Printer, path_text
 from ragcli.text.normalise import safe_for_terminal
-from ragcli.types import Document, Sentence, Span
+from ragcli.types import Document, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +32,9 @@ class Excerpt:
     lines: tuple[Line, ...]
 
 
-class Pages:
-    """Which page an offset lies on, by the sentences of the index."""
-
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
-        placed = sorted((one.start, one.page) for one in sentences if one.page is not None)
-        self._starts = [start for start, _ in placed]
-        self._pages = [page for _, page in placed]
-
-    def __bool__(self) -> bool:
-        return bool(self._pages)
-
-    def at(self, offset: int) -> int | None:
-        """None for formats without pages."""
-        if not self._pages:
-            return None
-        return self._pages[max(0, bisect_right(self._starts, offset) - 1)]
+def page_at(page_starts: Sequence[int], offset: int) -> int | None:
+    """The 1-based page that an offset lies on; None for formats without pages."""
+    return max(1, bisect_right(page_starts, offset)) if page_starts else None
 
 
 def line_starts(text: str) -> list[int]:
@@ -71,18 +58,23 @@ def span_of_line(text: str, number: int) -> Span:
     return Span(starts[number - 1], max(end, starts[number - 1]))
 
 
-def span_of_page(text: str, sentences: Sequence[Sentence], page: int) -> Span:
-    """From the first sentence on the page to the last. Raises NothingFound."""
-    on_page = [one for one in sentences if one.page == page]
-    if not on_page:
-        pages = [one.page for one in sentences if one.page is not None]
-        last = f"the last page with text is {max(pages)}" if pages else "this format has no pages"
-        raise NothingFound(f"there is no text on page {page}; {last}")
-    return Span(min(one.start for one in on_page), max(one.end for one in on_page))
+def span_of_page(text: str, page_starts: Sequence[int], page: int) -> Span:
+    """The text of a page, blank lines at its ends left out. Raises NothingFound."""
+    if not page_starts:
+        raise NothingFound("this format has no pages", hint="PATH:LINE shows a line")
+    if page > len(page_starts):
+        raise NothingFound(f"there is no page {page}: the document has {len(page_starts)}")
+    start = page_starts[page - 1]
+    end = page_starts[page] if page < len(page_starts) else len(text)
+    body = text[start:end]
+    if not body.strip():
+        raise NothingFound(f"page {page} has no text")
+    start += len(body) - len(body.lstrip("\n\r\f "))
+    return Span(start, start + len(body.strip("\n\r\f ")))
 
 
 def excerpt(
-    document: Document, text: str, sentences: Sequence[Sentence], span: Span, *, context: int
+    document: Document, text: str, page_starts: Sequence[int], span: Span, *, context: int
 ) -> Excerpt:
     """The lines that `span` touches, and `context` lines before and after.
 
@@ -93,14 +85,13 @@ def excerpt(
             f"there is no text at {span.start}-{span.end}: it has {len(text)} characters"
         )
     starts = line_starts(text)
-    pages = Pages(sentences)
     first = bisect_right(starts, span.start) - 1
     last = bisect_right(starts, max(span.start, span.end - 1)) - 1
     lines = []
     for number in range(max(0, first - context), min(len(starts), last + context + 1)):
         end = starts[number + 1] if number + 1 < len(starts) else len(text)
         body = text[starts[number] : end].rstrip("\r\n")
-        page = pages.at(max(starts[number], min(end - 1, span.start)))
+        page = page_at(page_starts, max(starts[number], min(end - 1, span.start)))
         lines.append(Line(number + 1, page, body, first <= number <= last))
     return Excerpt(document, span, tuple(lines))
 

@@ -31,21 +31,27 @@ def _heading(printer: Printer, text: str) -> None:
 
 def _facts(answer: Answer) -> list[list[str]]:
     """Method, models and stages, one a row."""
-    rows = [["method", answer.method]]
-    for key, value in answer.provenance.items():
-        if key != "parameters":
-            rows.append([key, clean(_named(value))])
-    total = sum(answer.timings.values())
-    for stage, seconds in answer.timings.items():
-        rows.append([f"time, {stage}", f"{seconds:.2f} s"])
-    return [*rows, ["time, all", f"{total:.2f} s"], ["tokens", f"{len(answer.steps)}"]]
+    origin = answer.provenance
+    index = origin.get("index") or {}
+    named = {
+        "method": answer.method,
+        "decoder": origin.get("decode"),
+        "model": _name(origin.get("model")),
+        "prompt": origin.get("prompt"),
+        "selected by": origin.get("selected_by"),
+        "verifier": origin.get("verifier"),
+        "encoder": _name(index.get("encoder")),
+        "index": f"generation {index.get('generation')}",
+        "passages found": f"{len(answer.hits)}",
+        "sentences read": f"{len(answer.selected)}",
+        "tokens": f"{len(answer.steps)}",
+    }
+    rows = [[key, clean(str(value))] for key, value in named.items() if value]
+    return rows + [[f"{stage}", f"{spent:.2f} s"] for stage, spent in answer.timings.items()]
 
 
-def _named(value: object) -> str:
-    """A record by its name, if it has one."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {one}" for key, one in value.items() if one not in (None, "", {}))
-    return str(value)
+def _name(record: object) -> str:
+    return str(record.get("name", "")) if isinstance(record, Mapping) else ""
 
 
 def _tokens(printer: Printer, title: str, steps: Sequence[Step], of: int) -> None:

@@ -132,6 +132,14 @@ def print_summary(printer: Printer, report: Report, index_dir: Path, *, verbose:
     )
 
 
+def print_forgotten(printer: Printer, report: Report, index_dir: Path) -> None:
+    """What was taken out of the index, and what is left."""
+    if report.summary is not None:
+        left = count(report.summary.passages, "passage")
+        removed = count(report.summary.removed, "file")
+        printer.line(f"{removed} removed; {left} left in {path_text(index_dir)}")
+
+
 def _print_files(printer: Printer, files: Sequence[ev.FileDone], *, verbose: bool) -> None:
     if verbose:
         for one in files:

@@ -201,8 +201,11 @@ def source_document(source: Source, documents: Mapping[int, Document]) -> Json:
     return {"slot": source.document_slot, **where, **_place(source.sentence)}
 
 
-def answer_document(answer: Answer) -> Json:
-    """`ragcli/answer@1`: the answer, what it rests on, and what a replay needs."""
+def answer_document(answer: Answer, searched: Json | None = None) -> Json:
+    """`ragcli/answer@1`: the answer, what it rests on, and what a replay needs.
+
+    searched: where there is no answer, what was searched (`answer.searched_document`).
+    """
     documents = {hit.document.id: hit.document for hit in answer.hits}
     origin = answer.provenance
     return {
@@ -211,11 +214,12 @@ def answer_document(answer: Answer) -> Json:
         "answer": answer.text,
         "abstained": answer.abstained,
         "reason": answer.reason,
+        "searched": searched,
         "stop": answer.stop,
         "method": answer.method,
         "model": origin.get("model"),
         "seed": origin.get("seed"),
-        "parameters": origin.get("parameters", {}),
+        "parameters": origin.get("options", {}),
         "sentences": [sentence_document(one) for one in answer.sentences],
         "tokens": [step_document(step) for step in answer.steps],
         "hits": [hit_document(hit) for hit in answer.hits],
@@ -223,9 +227,7 @@ def answer_document(answer: Answer) -> Json:
         "timings": dict(answer.timings),
         "warnings": list(answer.warnings),
         "provenance": {
-            key: value
-            for key, value in origin.items()
-            if key not in {"model", "seed", "parameters"}
+            key: value for key, value in origin.items() if key not in {"model", "seed", "options"}
         },
     }
 
@@ -246,8 +248,18 @@ def file_document(done: ev.FileDone) -> Json:
     }
 
 
-def event_document(event: ev.Event | Hit, documents: Mapping[int, Document] | None = None) -> Json:
-    """`ragcli/event@1`: one line of `--jsonl`. documents: where the sources' files are, by id."""
+def event_document(
+    event: ev.Event | Hit,
+    documents: Mapping[int, Document] | None = None,
+    searched: Json | None = None,
+) -> Json:
+    """`ragcli/event@1`: one line of `--jsonl`.
+
+    documents: where the sources' files are, by id. searched: as in `answer_document`.
+    """
+    if isinstance(event, ev.Finished):
+        answer = answer_document(event.answer, searched)
+        return {"schema": "ragcli/event@1", "event": "finished", "answer": answer}
     name = type(event).__name__.lower()
     return {"schema": "ragcli/event@1", "event": name, **_event_fields(event, documents or {})}
 
@@ -267,8 +279,6 @@ def _event_fields(event: ev.Event | Hit, documents: Mapping[int, Document]) -> J
             return {"token": step_document(event.step)}
         case ev.Cited():
             return {"sentence": sentence_document(event.sentence)}
-        case ev.Finished():
-            return {"answer": answer_document(event.answer)}
         case ev.Scanned() | ev.Progress() | ev.Indexed() | ev.Warned():
             return asdict(event)
         case _:

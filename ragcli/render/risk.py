@@ -9,6 +9,9 @@ from ragcli.render.terminal import Piece, clean
 from ragcli.text.normalise import safe_for_terminal
 from ragcli.types import AnswerSentence, Step
 
+# The 95th percentile over the answers to the sample questions; strong highlights start here.
+HIGH_RISK = 0.2
+
 _STYLE = ("", "risk", "high-risk")
 _MARKS = (("", ""), ("‹", "›"), ("«", "»"))
 
@@ -65,7 +68,8 @@ def steps_of(sentence: AnswerSentence, steps: Sequence[Step]) -> list[Step]:
     Empty where the steps' texts do not add up to the answer (it was cut or cleaned).
     """
     found: list[Step] = []
-    position = 0
+    raw = "".join(step.text for step in steps)
+    position = len(raw.lstrip()) - len(raw)  # the answer begins with its first character
     for step in steps:
         begin = position + len(step.text) - len(step.text.lstrip())
         if sentence.span.start <= begin < sentence.span.end and step.text:

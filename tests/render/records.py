@@ -74,7 +74,7 @@ def answer(**changes: object) -> Answer:
         stop="end",
         warnings=("the bundled model is small",),
         timings={"retrieve": 0.01, "generate": 1.5},
-        provenance={"model": {"name": "tiny"}, "seed": 0, "parameters": {"fke.alpha": 1.0}, "index": {"generation": 3}},
+        provenance={"model": {"name": "tiny"}, "seed": 0, "options": {"fke.alpha": 1.0}, "index": {"generation": 3}},
     )  # fmt: skip
     return replace(whole, **changes)  # type: ignore[arg-type]
 

@@ -1,11 +1,12 @@
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ragcli.render import risk
-from ragcli.render.answer import print_answer
+from ragcli.render.answer import Searched, print_abstention, print_answer
 from ragcli.render.explain import attention_by_source, print_explanation, risk_parts
 from ragcli.render.terminal import Printer
 from ragcli.types import Risk, Span
@@ -71,10 +72,18 @@ def test_blanks_and_line_breaks_are_never_marked():
 
 
 def test_abstention_says_why():
-    text = printed(records.abstained())
-    assert "No answer in the documents." in text
-    assert "nothing fits" in text
-    assert "[1]" not in text
+    out = io.StringIO()
+    unread = tuple((Path(f"/d/{n}.pdf"), "no text layer") for n in range(12))
+    searched = Searched(3, 1200, ("docs/*",), ("pdf",), unread)
+    print_abstention(Printer(out), records.abstained(), searched)
+    lines = out.getvalue().splitlines()
+    assert lines[:3] == [
+        "Not in the documents: nothing fits",
+        "Searched 3 files, 1,200 passages (--in docs/* --type pdf).",
+        "Could not read /d/0.pdf: no text layer",
+    ]
+    assert lines[-1].startswith("… and 2 more")
+    assert len(lines) == 13
 
 
 def test_false_quotations_are_flagged():

@@ -34,15 +34,16 @@ def test_every_line_has_its_text(text, data):
 
 
 def test_pages_by_their_sentences():
-    sentences = [replace(records.sentence(), start=s, end=e, page=p) for s, e, p in
-                 ((0, 3, 1), (4, 11, 1), (12, 17, 3))]  # fmt: skip
-    assert ex.span_of_page(TEXT, sentences, 1) == Span(0, 11)
-    pages = ex.Pages(sentences)
-    assert [pages.at(n) for n in (0, 5, 12, 20)] == [1, 1, 3, 3]
-    with pytest.raises(NothingFound, match="no text on page 2"):
-        ex.span_of_page(TEXT, sentences, 2)
+    starts = (0, 12, 12)  # page 2 has no text
+    assert ex.span_of_page(TEXT, starts, 1) == Span(0, 11)
+    assert ex.span_of_page(TEXT, starts, 3) == Span(12, 22)
+    assert [ex.page_at(starts, n) for n in (0, 5, 12, 20)] == [1, 1, 3, 3]
+    for page, message in ((2, "page 2 has no text"), (4, "no page 4: the document has 3")):
+        with pytest.raises(NothingFound, match=message):
+            ex.span_of_page(TEXT, starts, page)
     with pytest.raises(NothingFound, match="no pages"):
-        ex.span_of_page(TEXT, [records.sentence()], 1)
+        ex.span_of_page(TEXT, (), 1)
+    assert ex.page_at((), 3) is None
 
 
 def test_context_and_marks():

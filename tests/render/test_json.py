@@ -13,6 +13,7 @@ from ragcli import events as ev
 from ragcli import schemas
 from ragcli.render import excerpt, indexing
 from ragcli.render import json as documents
+from ragcli.render.answer import Searched, searched_document
 from ragcli.types import FileStatus, Span
 
 from . import records
@@ -58,8 +59,10 @@ def test_unknown_schema():
 
 @pytest.mark.parametrize("answer", [records.answer(), records.abstained()])
 def test_answers(answer):
-    one = check("answer@1", documents.answer_document(answer))
+    searched = searched_document(Searched(1, 2, unread=((Path("/a.pdf"), "broken"),)))
+    one = check("answer@1", documents.answer_document(answer, searched))
     assert one["abstained"] is answer.abstained
+    assert one["searched"]["unread"] == [{"path": "/a.pdf", "reason": "broken"}]
     error = documents.error_document("model", 4, "no model", "get one", question="q")
     check("answers@1", documents.answers_document([one, error]))
     assert len(one["tokens"]) == len(answer.steps)
@@ -76,6 +79,7 @@ def test_answer_names_what_a_reader_needs():
     )
     assert one["tokens"][3]["alternative"] == " 4"
     assert one["model"] == {"name": "tiny"}
+    assert one["parameters"] == {"fke.alpha": 1.0}
     assert one["provenance"] == {"index": {"generation": 3}}
 
 
