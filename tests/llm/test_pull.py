@@ -102,6 +102,19 @@ def test_a_second_run_continues_where_the_first_was_cut(hub: Hub) -> None:
     assert hub.sent == len(MODEL)  # not a byte twice
 
 
+def test_an_interrupted_pull_continues(hub: Hub) -> None:
+    def interrupt(here: int, total: int) -> None:
+        if here > 100_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pull.fetch(pull.plan(ONE), interrupt)
+    kept = partials()[0].stat().st_size
+    assert kept > 100_000
+    assert fetch().path.read_bytes() == MODEL
+    assert hub.requests[-1][1] == f"bytes={kept}-"
+
+
 def discover_pulled() -> list[str]:
     return [model.name for model in discover() if model.source == "pulled"]
 
