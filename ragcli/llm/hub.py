@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from ragcli.paths import shown
 DEFAULT_ENDPOINT = "https://huggingface.co"
 WAITS = (1.0, 2.0, 4.0)  # seconds before each new try that follows one without progress
 _TIMEOUT = 30.0  # seconds without a byte
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -61,7 +63,7 @@ def gguf_files(repository: str, revision: str | None) -> list[HubFile]:
             raise ModelError(
                 f"{endpoint()} does not answer as a hub does", hint="is HF_ENDPOINT right?"
             ) from error
-    commit = info.sha or revision or "main"
+    commit = str(info.sha or revision or "main")
     siblings = [s for s in info.siblings or [] if s.rfilename.lower().endswith(".gguf")]
     files = [_hub_file(repository, commit, sibling) for sibling in siblings]
     return sorted(files, key=lambda file: file.name)
@@ -70,8 +72,14 @@ def gguf_files(repository: str, revision: str | None) -> list[HubFile]:
 def _hub_file(repository: str, commit: str, sibling: Any) -> HubFile:
     _refuse_unsafe(repository, sibling.rfilename)
     size = sibling.lfs.size if sibling.lfs else sibling.size
-    sha256 = sibling.lfs.sha256.lower() if sibling.lfs else ""
-    return HubFile(repository, commit, sibling.rfilename, size, sha256)
+    sha256 = str(sibling.lfs.sha256).lower() if sibling.lfs else ""
+    return HubFile(
+        repository,
+        commit,
+        sibling.rfilename,
+        size if isinstance(size, int) and size > 0 else None,
+        sha256 if _SHA256.fullmatch(sha256) else "",
+    )
 
 
 def fetch(file: HubFile, sink: Sink, *, waits: Sequence[float] = WAITS) -> None:

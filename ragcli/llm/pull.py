@@ -1,13 +1,14 @@
 """`models pull`: bring a model into ragcli's own folder, from the hub or from a file.
 
 Store: `models_dir()/OWNER/NAME/FILE.gguf`, local files under `local/`. A download grows
-in `.FILE.KEY.part`, KEY from the expected hash, so that a later run continues exactly
+in `.FILE.KEY.part`, KEY from the hash that is expected, so that a later run continues exactly
 that file. It stays when the connection or the disk's space ends, and is removed when
 its hash is wrong. Only a verified GGUF gets its final name.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -181,7 +182,8 @@ def _store(folder: Path) -> Iterator[None]:
 
 
 def _partial_path(file: HubFile, target: Path) -> Path:
-    return target.with_name(f".{target.name}.{(file.sha256 or file.revision)[:16]}.part")
+    key = hashlib.sha256((file.sha256 or file.revision).encode("utf-8", "replace")).hexdigest()
+    return target.with_name(f".{target.name}.{key[:16]}.part")
 
 
 def _check_space(pull: Pull, partials: Sequence[Path]) -> None:
@@ -209,7 +211,8 @@ def _fetch_one(
     if _is_there(file, target):
         progress(target.stat().st_size)
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    with space_for(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
     if not file.sha256:  # nothing could tell a stale beginning from a good one
         part.unlink(missing_ok=True)
     with Partial(part, progress) as partial:

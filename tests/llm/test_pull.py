@@ -315,6 +315,22 @@ def test_an_endpoint_that_is_no_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -
         fetch()
 
 
+def test_a_hub_that_lies_about_hash_and_commit(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = hub.listing(ONE)
+
+    def listing(repository: str) -> dict[str, object]:
+        lies = {"sha256": "../../up", "size": "many", "pointerSize": 1}
+        siblings = [{**file, "lfs": lies} for file in truth["siblings"]]
+        return {**truth, "sha": "../../main", "siblings": siblings}
+
+    monkeypatch.setattr(hub, "listing", listing)
+    with pytest.raises(ModelError, match="the hub has no"):  # and nothing outside the store
+        fetch()
+    assert {path.parent for path in models_dir().rglob(".*.part")} <= {
+        (models_dir() / TARGET).parent
+    }
+
+
 def test_offline_is_respected(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="HF_HUB_OFFLINE"):
