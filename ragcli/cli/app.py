@@ -6,6 +6,7 @@ so command bodies import what they use.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from typing import Annotated, Any
@@ -94,6 +95,8 @@ def run(argv: Sequence[str], environment: Environment | None = None) -> int:
     """
     env = environment or Environment.open()
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = _dispatch(list(argv), env)
         env.close()
     except BaseException as error:  # noqa: BLE001  # the process ends here, quietly and with a code

@@ -108,6 +108,8 @@ def read_file(path: Path) -> dict[str, Any]:
         return parse(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{shown(path)} is not valid TOML: {error}") from error
+    except UsageError as error:
+        raise UsageError(f"{error.message} ({shown(path)})", hint=error.hint) from error
 
 
 def parse(text: str) -> dict[str, Any]:

@@ -26,6 +26,8 @@ def show(
     index: options.IndexDir = None,
     as_json: options.Json = False,
     color: options.ColorOption = None,
+    verbose: options.Verbose = 0,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show every setting in force and where it comes from."""
     if ctx.invoked_subcommand is not None:
@@ -82,6 +84,7 @@ def set_value(
     ctx: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="Such as model, k or fke.alpha.")],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
+    quiet: options.Quiet = False,
 ) -> int:
     """Set KEY to VALUE in the user's configuration file."""
     file = userfile.write(key, value)

@@ -10,7 +10,8 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.index import run
-from ragcli.errors import ExitCode
+from ragcli.errors import ExitCode, UsageError
+from ragcli.paths import shown
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +22,7 @@ def register(app: typer.Typer) -> None:
 def forget(
     ctx: typer.Context,
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A file, or a folder and all in it.")
+        str, typer.Argument(metavar="PATH", help="A file, or a folder and all in it.")
     ],
     index: options.IndexDir = None,
     as_json: options.Json = False,
@@ -31,7 +32,7 @@ def forget(
 ) -> int:
     """Take a file or folder out of the index; the files themselves stay.
 
-    Exit code 1 if nothing of it was in the index.
+    Exit code 2 if nothing of it is in the index.
     """
     from ragcli.index.update import forget as forget_path
     from ragcli.render.indexing import index_document, print_forgotten
@@ -39,10 +40,16 @@ def forget(
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir(config)
-    report = run(env, forget_path(folder, path), as_lines=False)
+    report = run(env, forget_path(folder, named(path)), as_lines=False)
     if as_json:
         env.json(index_document(report, folder))
     else:
         print_forgotten(env.printer(), report, folder)
-    removed = report.summary.removed if report.summary else 0
-    return ExitCode.OK if removed else ExitCode.NOTHING
+    return ExitCode.OK
+
+
+def named(path: str) -> Path:
+    """The path, which need not exist any more. Raises UsageError for an empty one."""
+    if not path or "\0" in path:
+        raise UsageError(f"not a path: {shown(path)!r}")
+    return Path(path)

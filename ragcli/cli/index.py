@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def index(
     ctx: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders.")],
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Start the index anew.")] = False,
     encoder: options.Encoder = None,
     index: options.IndexDir = None,
@@ -47,20 +47,21 @@ def index(
 
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
-    _check(paths)
     folder = engine.index_dir_to_write(config)
     workers = config["threads"] or os.cpu_count() or 1
-    events = update(folder, paths, encoder=engine.encoder(config, env), workers=workers,
+    events = update(folder, existing(paths), encoder=engine.encoder(config, env), workers=workers,
                     identity=engine.named_encoder(config), rebuild=rebuild)  # fmt: skip
     report = run(env, events, as_lines=as_lines)
     show_report(env, report, folder, as_json=as_json, as_lines=as_lines)
     return exit_code(report)
 
 
-def _check(paths: list[Path]) -> None:
+def existing(paths: list[str]) -> list[Path]:
+    """The paths, each of which is there. Raises UsageError."""
     for path in paths:
-        if not os.path.lexists(path):
-            raise UsageError(f"no such file or folder: {shown(path)}")
+        if not path or "\0" in path or not os.path.lexists(path):
+            raise UsageError(f"no such file or folder: {shown(path)!r}")
+    return [Path(path) for path in paths]
 
 
 def run(env: Environment, events: Iterator[Event], *, as_lines: bool) -> Report:
@@ -102,4 +103,4 @@ def exit_code(report: Report) -> ExitCode:
     return ExitCode.PARTIAL if done.failed else ExitCode.OK
 
 
-__all__ = ["exit_code", "index", "register", "run", "show_report"]
+__all__ = ["existing", "exit_code", "index", "register", "run", "show_report"]

@@ -19,6 +19,8 @@ def methods(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this one.")] = None,
     as_json: options.Json = False,
     color: options.ColorOption = None,
+    verbose: options.Verbose = 0,
+    quiet: options.Quiet = False,
 ) -> int:
     """List the methods, decoders and settings, or explain one."""
     from ragcli.render.catalogue import catalogue, methods_document, print_method, print_methods

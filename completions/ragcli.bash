@@ -1,0 +1,10 @@
+_ragcli_completion() {
+    local IFS=$'
+'
+    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \
+                   COMP_CWORD=$COMP_CWORD \
+                   _RAGCLI_COMPLETE=complete_bash $1 ) )
+    return 0
+}
+
+complete -o default -F _ragcli_completion ragcli

@@ -1,0 +1,1 @@
+complete --command ragcli --no-files --arguments "(env _RAGCLI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) ragcli)" --condition "env _RAGCLI_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) ragcli"
