@@ -74,7 +74,10 @@ class Backend(Protocol):
         ...
 
     def attention(self, index: int) -> Attention | None:
-        """The row of a wanted token of the last batch; None without a tap."""
+        """The row of a wanted token of the last batch; None without a tap.
+
+        Raises ValueError, one line, when the tap cannot read it.
+        """
         ...
 
     def copy(self, source: int, target: int, start: int, stop: int) -> None:

@@ -26,7 +26,7 @@ C: Any = llama_cpp.llama_cpp
 __all__ = ["C", "Model", "default_threads", "log", "open_generator", "shared_library"]
 
 _ALL_LAYERS = 999
-_ERROR, _CONTINUED = 3, 5  # enum ggml_log_level
+_ERROR, _CONTINUED = 4, 5  # enum ggml_log_level
 
 
 class _Log:
@@ -52,7 +52,8 @@ class _Log:
         """The first error since `forget`, without the C function's name; it names the cause."""
         line = self._errors[0] if self._errors else ""
         head, colon, tail = line.partition(": ")
-        return tail if colon and " " not in head else line
+        cause = tail if colon and " " not in head else line
+        return cause.removeprefix("error loading model: ")
 
 
 log = _Log()

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcli.errors import Interrupted, ModelError
+from ragcli.errors import ContextFull, Interrupted, ModelError
 from ragcli.llm.backend import Backend, Status
 from ragcli.llm.base import Feed, Output, Tokens
 from ragcli.llm.branch import Branch
@@ -134,7 +134,7 @@ class BranchSession:
 
     def _check_length(self, length: int) -> None:
         if length > self.limit:
-            raise ModelError(
+            raise ContextFull(
                 f"the prompt and answer take {length} tokens; the context holds {self.limit}",
                 hint="a larger --ctx, fewer documents, or a smaller --max-tokens",
             )
@@ -281,11 +281,11 @@ class BranchSession:
 
     def _attention(self, token: int, cells: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """The row of a token of the last batch over its positions; None without a tap."""
-        row = self._backend.attention(token) if self._tap_works else None
-        if row is None:
+        if not self._tap_works:
             return None
         try:
-            return by_position(row, cells)
+            row = self._backend.attention(token)
+            return None if row is None else by_position(row, cells)
         except ValueError as error:
             self._tap_works = False
             self._no_tap(str(error))
@@ -301,7 +301,7 @@ def _failure(status: Status, n_ctx: int, reason: str) -> Exception:
     if status is Status.ABORTED:
         return Interrupted("interrupted while the model was reading")
     if status is Status.FULL:
-        return ModelError(
+        return ContextFull(
             f"the context of {n_ctx} tokens is full",
             hint="a larger --ctx, fewer documents, or a smaller --max-tokens",
         )

@@ -95,10 +95,13 @@ class Tap:
         self._wanted = wanted
         self._sums, self._visible, self._layers_read, self.cells = {}, {}, 0, None
 
-    def row(self, index: int) -> Attention | None:
-        """The row of token `index` of the batch; None if the graph never showed it."""
+    def row(self, index: int) -> Attention:
+        """The row of token `index` of the batch.
+
+        Raises ValueError, one line, when it could not be read.
+        """
         if self.error or index not in self._sums or self._layers_read != len(self._names):
-            return None
+            raise ValueError(self.error or "the engine computes no attention that can be read")
         mean = self._sums[index] * np.float32(1 / self._layers_read)
         return Attention(mean, self._visible[index])
 
@@ -111,7 +114,7 @@ class Tap:
             if not ask:
                 self._read_softmax(tensor)
                 return True
-            if name == _KEYS:
+            if name == _KEYS and self.cells is None:  # a later view has the same name
                 self._read_cells(tensor)
             return name in self._names and len(self._wanted) > 0
         except Exception as error:  # noqa: BLE001 - reported by `error`, C cannot take it
@@ -125,9 +128,9 @@ class Tap:
         self._checked = True
 
     def _read_cells(self, tensor: int) -> None:
-        source = int(_Tensor.from_address(tensor).src[1])
-        if not _base_name(source).startswith(_CELLS):
-            raise ValueError("the cells of a batch are not where they were")
+        source = _Tensor.from_address(tensor).src[1]
+        if not source or _base_name(source) != _CELLS:  # a view of the cache, not a write
+            return
         cells = np.empty(_Tensor.from_address(source).ne[0], np.int64)
         _copy(source, cells, 0)
         self.cells = cells

@@ -1,0 +1,86 @@
+"""Tiny models with random float32 weights and no vocabulary, written on the spot.
+
+Without quantised arithmetic the engine is exact to a few float roundings, so a wrong cell
+shows as a difference thousands of times larger than the noise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gguf
+import numpy as np
+from numpy.typing import NDArray
+
+VOCABULARY, WIDTH, HEADS, LAYERS, CONTEXT = 64, 64, 4, 3, 4096
+
+
+def _weights(random: np.random.Generator, *shape: int) -> NDArray[np.float32]:
+    return (random.standard_normal(shape) * 2 / np.sqrt(shape[-1])).astype(np.float32)
+
+
+def _header(path: Path, architecture: str) -> gguf.GGUFWriter:
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_name("tiny")
+    writer.add_context_length(CONTEXT)
+    writer.add_embedding_length(WIDTH)
+    writer.add_block_count(LAYERS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(VOCABULARY)
+    writer.add_tokenizer_model("none")
+    return writer
+
+
+def _finish(writer: gguf.GGUFWriter, tensors: dict[str, NDArray[np.float32]]) -> None:
+    for name, tensor in tensors.items():
+        writer.add_tensor(name, tensor)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def write_llama(path: Path) -> Path:
+    """A transformer with full attention."""
+    random, ones = np.random.default_rng(0), np.ones(WIDTH, np.float32)
+    writer = _header(path, "llama")
+    writer.add_head_count(HEADS)
+    writer.add_feed_forward_length(2 * WIDTH)
+    writer.add_rope_dimension_count(WIDTH // HEADS)
+    tensors = {"token_embd.weight": _weights(random, VOCABULARY, WIDTH), "output_norm.weight": ones}
+    for layer in range(LAYERS):
+        block = f"blk.{layer}."
+        tensors[block + "attn_norm.weight"] = tensors[block + "ffn_norm.weight"] = ones
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            tensors[f"{block}{name}.weight"] = _weights(random, WIDTH, WIDTH)
+        for name in ("ffn_gate", "ffn_up"):
+            tensors[f"{block}{name}.weight"] = _weights(random, 2 * WIDTH, WIDTH)
+        tensors[block + "ffn_down.weight"] = _weights(random, WIDTH, 2 * WIDTH)
+    _finish(writer, tensors)
+    return path
+
+
+def write_mamba(path: Path) -> Path:
+    """A recurrent model: its memory can be neither cut nor copied in part."""
+    random, ones = np.random.default_rng(0), np.ones(WIDTH, np.float32)
+    inner, state, rank, conv = 2 * WIDTH, 8, 4, 4
+    writer = _header(path, "mamba")
+    writer.add_ssm_conv_kernel(conv)
+    writer.add_ssm_inner_size(inner)
+    writer.add_ssm_state_size(state)
+    writer.add_ssm_time_step_rank(rank)
+    tensors = {"token_embd.weight": _weights(random, VOCABULARY, WIDTH), "output_norm.weight": ones}
+    for layer in range(LAYERS):
+        block = f"blk.{layer}."
+        tensors[block + "attn_norm.weight"] = ones
+        tensors[block + "ssm_in.weight"] = _weights(random, 2 * inner, WIDTH)
+        tensors[block + "ssm_conv1d.weight"] = _weights(random, inner, conv)
+        tensors[block + "ssm_conv1d.bias"] = np.zeros(inner, np.float32)
+        tensors[block + "ssm_x.weight"] = _weights(random, rank + 2 * state, inner)
+        tensors[block + "ssm_dt.weight"] = _weights(random, inner, rank)
+        tensors[block + "ssm_dt.bias"] = np.zeros(inner, np.float32)
+        tensors[block + "ssm_a"] = -np.abs(_weights(random, inner, state))
+        tensors[block + "ssm_d"] = np.ones(inner, np.float32)
+        tensors[block + "ssm_out.weight"] = _weights(random, WIDTH, inner)
+    _finish(writer, tensors)
+    return path
