@@ -97,6 +97,8 @@ def _starts_paragraph(above: Line, below: Line, leading: float, right: float) ->
 
 def _ends_early(above: Line, below: Line, right: float) -> bool:
     """Whether the form of two near lines says that a paragraph ends between them."""
+    if above.text[:1].isdigit() and below.text[:1].isdigit():
+        return True  # rows of a table or of a list
     indent = (below.x0 - above.x0) / max(above.size, 1.0)
     if _ends(above):
         return 0.8 < indent < 6 or above.x1 < right - 4 * above.size
@@ -189,6 +191,8 @@ def _is_heading(paragraph: _Paragraph, body: float) -> bool:
     length = sum(len(line.text) for line in lines)
     if len(lines) > 3 or not 2 <= length <= 200 or not any(map(str.isalpha, lines[0].text)):
         return False
+    if any(line.y1 - line.y0 > 3 * line.size for line in lines):
+        return False  # set on its side
     if all(line.size >= HEADING_SIZE * body for line in lines):
         return True
     return (

@@ -13,5 +13,8 @@ _NUMBERED = (
     "tabs tbl ref refs app appx abb abs anm aufl bd def thm lem cor prop alg ex exs pt pts ed "
     "approx resp ca al op cit min max avg est seq ser nro núm num n° cap págs pág"
 )
+# Only capitalised and before a capital: "Fed. R. Bankr. P.", citations of law.
+_CAPITALISED = "fed bankr civ crim supp const cong sess cir dist stat evid app proc"
+CAPITALISED = frozenset(_CAPITALISED.split())
 NEVER_END = frozenset(_ALWAYS.split())
 BEFORE_NUMBER = frozenset(_NUMBERED.split())

@@ -10,13 +10,15 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 
-from ragcli.text.abbreviations import BEFORE_NUMBER, NEVER_END
+from ragcli.text.abbreviations import BEFORE_NUMBER, CAPITALISED, NEVER_END
 
 _CANDIDATE = re.compile(
     r"(?P<mark>[.!?…؟۔।॥։።]+)(?P<close>[.!?…\"'”’»)\]]*(?:\[\d{1,3}\])*)\s+"
     r"|(?P<wide>[。！？｡．]+[」』”’）)\"]*)\s*"
 )
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
+_ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]")
+_OPENING = "\"'“‘«„‚‹([{¿¡—"
 _OPEN, _CLOSE = "([{“«「『", ")]}”»」』"
 # Languages that do not write ordinals with a full stop.
 _NO_ORDINAL_STOP = frozenset({"en", "fr", "es", "it", "nl", "pt"})
@@ -39,37 +41,49 @@ def _last_word(flat: str, end: int) -> str:
     return match.group() if match else ""
 
 
-def certain_end(flat: str, boundary: Boundary) -> bool:
-    """Whether the boundary is certainly none: an abbreviation, "et al. (2020)"."""
+def _is_none(flat: str, boundary: Boundary) -> bool:
+    """Whether a stop certainly ends nothing: "1. First", "e.g. this", "Fig. 3", "U.S.C. § 5"."""
     if boundary.mark != ".":
         return False
+    following = flat[boundary.at]
+    if not (following.isalnum() or following in _OPENING):
+        return True
+    if _ENUMERATOR.fullmatch(flat, 0, boundary.end + 1):
+        return True
     word = _last_word(flat, boundary.end)
     folded = word.casefold()
-    following = flat[boundary.at : boundary.at + 2]
-    if folded in NEVER_END:
+    if folded in NEVER_END or (
+        word[:1].isupper() and folded in CAPITALISED and following.isupper()
+    ):
         return True
-    return folded in BEFORE_NUMBER and (following[0].isdigit() or following[0] in "([")
+    return folded in BEFORE_NUMBER and (following.isdigit() or following in "([")
 
 
 def _is_plain(flat: str, boundary: Boundary, abbreviations: Set[str], language: str) -> bool:
     """A boundary nobody would doubt: a full lower-case word or number, a stop, a capital."""
     following = flat[boundary.at]
-    if not (following.isupper() or (following.isalpha() and not following.islower())):
+    if following.islower() or not following.isalnum():
         return False
     if boundary.mark != ".":
-        return set(boundary.mark) <= {"!", "?", "؟", "۔", "।", "॥", "։", "።"}
+        return following.isalpha() and set(boundary.mark) <= set("!?؟۔।॥։።")
     word = _last_word(flat, boundary.end)
+    if following.isdigit():
+        return len(word) > 3 and _is_full_word(word, abbreviations)
     if not word or flat[boundary.end - 1] in ")]":
         return True
     if word.isdigit():
         return len(word) == 4 or (len(word) > 1 and language in _NO_ORDINAL_STOP)
     if len(word) == 1 and word.isupper() and language == "en":  # "plan B. It worked."
         return bool(_STARTER.match(flat, boundary.at))
+    return _is_full_word(word, abbreviations)
+
+
+def _is_full_word(word: str, abbreviations: Set[str]) -> bool:
+    """Three letters or more, lower-case but for the first, no abbreviation."""
     tail = word.rsplit("-", 1)[-1]
     if len(tail) < 3 or not tail.isalpha() or not tail[1:].islower():
         return False
-    folded = tail.casefold()
-    return folded not in abbreviations and folded not in NEVER_END and folded not in BEFORE_NUMBER
+    return not any(tail.casefold() in known for known in (abbreviations, NEVER_END, BEFORE_NUMBER))
 
 
 def _imbalance(piece: str) -> tuple[int, int]:
@@ -107,6 +121,8 @@ def plain_boundaries(
             boundary = Boundary(
                 at, match.end("mark") - len(match.group("mark")), match.group("mark")
             )
+            if _is_none(flat, boundary):
+                continue
             certain = balanced and _is_plain(flat, boundary, abbreviations, language)
             if not certain:
                 open_.append(boundary)

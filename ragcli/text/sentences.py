@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ragcli.text.boundaries import Boundary, certain_end, plain_boundaries
+from ragcli.text.boundaries import Boundary, plain_boundaries
 from ragcli.text.units import strip, units
 from ragcli.types import Block, Span
 
@@ -84,7 +84,7 @@ def _ask_pysbd(flat: str, open_: list[Boundary], start: int, end: int, language:
             continue
         stop = end if whole else at + PYSBD_LIMIT
         starts = _pysbd_starts(flat[at:stop], language)
-        out += [b.at for b in open_[first:last] if b.at - at in starts and not certain_end(flat, b)]
+        out += [b.at for b in open_[first:last] if b.at - at in starts]
         at, first = open_[last - 1].at, last
     return out
 
