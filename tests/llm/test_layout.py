@@ -115,4 +115,4 @@ def test_starts_are_inside_the_text_whatever_comes(text: bytes, pieces: list[byt
     starts = token_starts(pieces, text)
     assert len(starts) == len(pieces)
     if len(text):
-        assert np.all((starts >= 0))
+        assert np.all(starts >= 0)

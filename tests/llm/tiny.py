@@ -40,13 +40,9 @@ def _finish(writer: gguf.GGUFWriter, tensors: dict[str, NDArray[np.float32]]) ->
     writer.close()
 
 
-def write_llama(path: Path) -> Path:
-    """A transformer with full attention."""
+def llama_weights() -> dict[str, NDArray[np.float32]]:
+    """Tensors of the transformer, by llama.cpp's names."""
     random, ones = np.random.default_rng(0), np.ones(WIDTH, np.float32)
-    writer = _header(path, "llama")
-    writer.add_head_count(HEADS)
-    writer.add_feed_forward_length(2 * WIDTH)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
     tensors = {"token_embd.weight": _weights(random, VOCABULARY, WIDTH), "output_norm.weight": ones}
     for layer in range(LAYERS):
         block = f"blk.{layer}."
@@ -56,8 +52,41 @@ def write_llama(path: Path) -> Path:
         for name in ("ffn_gate", "ffn_up"):
             tensors[f"{block}{name}.weight"] = _weights(random, 2 * WIDTH, WIDTH)
         tensors[block + "ffn_down.weight"] = _weights(random, WIDTH, 2 * WIDTH)
-    _finish(writer, tensors)
+    return tensors
+
+
+def write_llama(path: Path) -> Path:
+    """A transformer with full attention."""
+    writer = _header(path, "llama")
+    writer.add_head_count(HEADS)
+    writer.add_feed_forward_length(2 * WIDTH)
+    writer.add_rope_dimension_count(WIDTH // HEADS)
+    _finish(writer, llama_weights())
     return path
+
+
+def first_layer_attention(tokens: list[int]) -> NDArray[np.float64]:
+    """(n, n) attention of the transformer's first layer, mean over heads, in float64."""
+    weights = llama_weights()
+    x = weights["token_embd.weight"][tokens].astype(np.float64)
+    x /= np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-5)
+    n, size = len(tokens), WIDTH // HEADS
+    q, k = (
+        _rotated((x @ weights[f"blk.0.attn_{name}.weight"].T).reshape(n, HEADS, size))
+        for name in "qk"
+    )
+    scores = np.einsum("ihd,jhd->hij", q, k) / np.sqrt(size)
+    scores[:, np.triu(np.ones((n, n), bool), 1)] = -np.inf
+    scores = np.exp(scores - scores.max(axis=2, keepdims=True))
+    return np.asarray((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0))
+
+
+def _rotated(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rotary positions on neighbouring pairs. x: (n, heads, size)."""
+    n, _, size = x.shape
+    angles = np.arange(n)[:, None] * 10000.0 ** (-np.arange(0, size, 2) / size)
+    turned = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)[:, None, :]
+    return np.stack([turned.real, turned.imag], axis=-1).reshape(x.shape)
 
 
 def write_mamba(path: Path) -> Path:
