@@ -14,7 +14,6 @@ from ragcli.errors import SourceError
 from ragcli.sources.formats import FORMATS, HEAD, MIB, SIZE_LIMITS, inspect
 from ragcli.types import Extracted, FileEntry, Span
 
-# Letters that fonts without a Unicode map come out as: replaced, private, unassigned.
 _NOTHING = "no text in it"
 
 
@@ -45,7 +44,7 @@ class Loaded:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The file, opened without following a last link swapped in, without blocking on a FIFO."""
+    """The file, opened without blocking should it have become a FIFO."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         descriptor = os.open(path, flags)
@@ -64,11 +63,11 @@ def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
         try:
             head = file.read(HEAD)
             found = inspect(path, head)
+            most = SIZE_LIMITS.get(found.kind or "text", 0) if limit is None else limit
+            if size > most and (found.kind or found.reason == "binary"):
+                raise NotADocument(f"larger than {most / MIB:.4g} MiB")
             if found.kind is None:
                 raise NotADocument(found.reason)
-            most = SIZE_LIMITS[found.kind] if limit is None else limit
-            if size > most:
-                raise NotADocument(f"larger than {most / MIB:.4g} MiB")
             data = head + file.read(most + 1 - len(head))
         except OSError as error:
             raise SourceError((error.strerror or "cannot be read").lower()) from error

@@ -16,7 +16,7 @@ _CODE_ENDINGS = (
     ".kts .scala .go .rs .rb .php .pl .pm .r .jl .lua .swift .cs .fs .vb .dart .ex .exs .erl .hs "
     ".ml .mli .clj .lisp .el .sh .bash .zsh .fish .ps1 .bat .cmd .sql .css .scss .less .vue .svelte "
     ".asm .s .f .f90 .pas .ada .d .zig .nim .v .sv .vhd .tcl .groovy .gradle .cmake .mk .proto "
-    ".json .jsonl .ndjson .ipynb .yaml .yml .toml .ini .cfg .conf .xml .xsd .xsl .tf .nix"
+    ".json .jsonl .ndjson .ipynb .yaml .yml .toml .ini .cfg .conf .xsd .xsl .tf .nix"
 )
 _CODE = frozenset(_CODE_ENDINGS.split())
 _CODE_NAMES = frozenset({"makefile", "dockerfile", "cmakelists.txt", "rakefile", "gemfile"})

@@ -1,0 +1,75 @@
+import codecs
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcli.sources.decode import clean, declared_in_xml, decode
+
+GERMAN = "Das Prüfstück hat die Größe neun und ist für den Kessel. "
+QUOTES = "It’s the “final” valve – the one that is in the cellar of the house, and it was shut. "
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "text", "note"),
+    [
+        (b"plain", None, "plain", ""),
+        (codecs.BOM_UTF8 + "Größe".encode(), None, "Größe", ""),
+        (codecs.BOM_UTF16_LE + "Größe".encode("utf-16-le"), None, "Größe", ""),
+        (codecs.BOM_UTF16_BE + "Größe".encode("utf-16-be"), None, "Größe", ""),
+        (codecs.BOM_UTF32_LE + "Größe".encode("utf-32-le"), None, "Größe", ""),
+        ("plain text".encode("utf-16-le"), None, "plain text", "encoding guessed: utf-16-le"),
+        ("Größe".encode(), "iso-8859-1", "Größe", ""),
+        (GERMAN.encode("latin-1"), "iso-8859-1", GERMAN, ""),
+        (QUOTES.encode("cp1252"), "iso-8859-1", QUOTES, ""),
+        (GERMAN.encode("cp1252"), None, GERMAN, "encoding guessed: cp1252"),
+        (QUOTES.encode("cp1252"), None, QUOTES, "encoding guessed: cp1252"),
+        (GERMAN.encode("cp1252"), "utf-8", GERMAN, "encoding guessed: cp1252"),
+        (GERMAN.encode("cp1252"), "no-such-code", GERMAN, "encoding guessed: cp1252"),
+        (GERMAN.encode("cp1252"), "hex", GERMAN, "encoding guessed: cp1252"),
+        (GERMAN.encode() + b"\xff", None, GERMAN + "\ufffd", "1 damaged characters replaced"),
+        (b"a\r\nb\rc\0d\x1b[31m\xc2\x85", None, "a\nb\nc d [31m ", ""),
+        (b"", None, "", ""),
+    ],
+)
+def test_decode(data: bytes, declared: str | None, text: str, note: str) -> None:
+    found = decode(data, declared)
+    assert (found.text, found.note) == (text, note)
+
+
+@given(st.binary(max_size=300), st.sampled_from([None, "utf-8", "latin-1", "shift_jis", "rot13"]))
+def test_decode_never_fails(data: bytes, declared: str | None) -> None:
+    text = decode(data, declared).text
+    text.encode("utf-8")
+    assert not [c for c in text if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160]
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0\ufeff", codec="utf-8"), max_size=300))
+def test_utf8_comes_through(text: str) -> None:
+    assert decode(text.encode()).text == clean(text)
+
+
+def test_xml_declaration() -> None:
+    assert declared_in_xml(b'<?xml version="1.0" encoding="KOI8-R"?><a/>') == "KOI8-R"
+    assert declared_in_xml(b"<a encoding='x'/>") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "words"),
+    [
+        ("EUC-JP__siesta.co.jp.aozora.xml", "euc-jp", "南洋一郎訳"),
+        ("GB2312__cnblog.org.xml", "gb18030", "条目"),
+        ("KOI8-R__aviaport.ru.xml", "koi8-r", "судебные разбирательства"),
+        ("TIS-620__pharmacy.kku.ac.th.healthinfo-ne.xml", "cp874", "ให้ทนไปถึงไหน"),
+        ("UTF-16__bom-utf-16-le.srt", "utf-16-le", "About 2 months ago"),
+        ("utf-8-sig__bom-utf-8.srt", "utf-8", "About 2 months ago"),
+        ("windows-1252___ude_2.txt", "cp1252", "handelwijze hem berouwde"),
+    ],
+)
+def test_real_files(shared_files: Path, name: str, encoding: str, words: str) -> None:
+    data = (shared_files / "fixtures" / "encoding" / name).read_bytes()
+    found = decode(data, declared_in_xml(data))
+    assert found.encoding == encoding
+    assert words in found.text
+    assert "\ufffd" not in found.text

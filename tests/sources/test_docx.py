@@ -1,0 +1,150 @@
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ragcli.errors import SourceError
+from ragcli.sources import ooxml
+from ragcli.sources.docx import load_docx
+from ragcli.types import Extracted
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+
+
+def package(body: str, namespace: str = W, **parts: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{namespace}" xmlns:mc="{MC}"><w:body>{body}</w:body></w:document>',
+        )
+        for name, text in parts.items():
+            archive.writestr(f"word/{name}.xml", text.replace("<w:", "<w:", 1))
+    return out.getvalue()
+
+
+def p(text: str, properties: str = "") -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr>{r(text)}</w:p>"
+
+
+def r(text: str, properties: str = "") -> str:
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def shown(extracted: Extracted) -> list[tuple[str, int, str]]:
+    return [(b.kind, b.level, extracted.text[b.start : b.end]) for b in extracted.blocks]
+
+
+STYLES = (
+    f'<w:styles xmlns:w="{W}">'
+    '<w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
+    '<w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="berschrift1"/></w:style>'
+    '<w:style w:styleId="Loop"><w:basedOn w:val="Loop"/></w:style>'
+    "</w:styles>"
+)
+TABLE = (
+    "<w:tbl><w:tr><w:tc>{0}</w:tc><w:tc>{1}{1}</w:tc></w:tr>"
+    "<w:tr><w:trPr><w:del/></w:trPr><w:tc>{0}</w:tc></w:tr></w:tbl>"
+).format(p("a"), p("b"))
+BOX = "<w:drawing><w:txbxContent>{}</w:txbxContent></w:drawing>"
+
+
+@pytest.mark.parametrize(
+    ("body", "blocks"),
+    [
+        (p("One.") + p("Two."), [("paragraph", 0, "One."), ("paragraph", 0, "Two.")]),
+        (p("T", '<w:pStyle w:val="Mine"/>'), [("heading", 1, "T")]),
+        (p("T", '<w:pStyle w:val="Loop"/>'), [("paragraph", 0, "T")]),
+        (p("T", '<w:outlineLvl w:val="1"/>'), [("heading", 2, "T")]),
+        (p("x", "<w:numPr/>") + p("y", "<w:numPr/>"), [("list", 0, "x\ny")]),
+        (TABLE, [("table", 0, "a | b b")]),
+        (f"<w:p>{r('a')}<w:ins>{r('new')}</w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del></w:p>", [("paragraph", 0, "anew")]),
+        (f"<w:p><w:moveFrom>{r('from')}</w:moveFrom><w:moveTo>{r('to')}</w:moveTo></w:p>", [("paragraph", 0, "to")]),
+        (f"<w:p>{r('seen')}{r('hidden', '<w:vanish/>')}</w:p>", [("paragraph", 0, "seen")]),
+        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", [("paragraph", 0, "a b c")]),
+        (f"<w:p>{r('a')}<w:r>{BOX.format(p('boxed'))}</w:r></w:p>", [("paragraph", 0, "a"), ("paragraph", 0, "boxed")]),
+        (
+            f"<w:p><w:r><mc:AlternateContent><mc:Choice>{BOX.format(p('once'))}</mc:Choice>"
+            f"<mc:Fallback>{BOX.format(p('once'))}</mc:Fallback></mc:AlternateContent></w:r></w:p>",
+            [("paragraph", 0, "once")],
+        ),
+        (f"<w:sdt><w:sdtContent>{p('control')}</w:sdtContent></w:sdt>", [("paragraph", 0, "control")]),
+        (f"<w:p>{r('a')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>", [("paragraph", 0, "a"), ("paragraph", 0, "the note")]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("namespace", [W, STRICT])
+def test_structure(body: str, blocks: list[tuple[str, int, str]], namespace: str) -> None:
+    notes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2">{p("the note")}</w:footnote></w:footnotes>'
+    data = package(body, namespace, styles=STYLES, footnotes=notes)
+    assert shown(load_docx(data, ".docx")) == blocks
+
+
+ENTITIES = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+
+
+def raw(name: str, content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"PK\x03\x04 broken", "not a whole zip"),
+        (package(p("x"))[:-40], "not a whole zip"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "password needed",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Word file"),
+        (raw("other.xml", b"<a/>"), "no word/document.xml"),
+        (raw("word/document.xml", b"<a>"), "no valid XML"),
+        (raw("word/document.xml", f"{ENTITIES}<a>&b;</a>".encode()), "entities"),
+        (raw("word/document.xml", f"{ENTITIES}<a>&b;</a>".encode("utf-16")), "entities"),
+        (raw("word/document.xml", b"<a>" + b" " * (11 * ooxml.MIB) + b"</a>"), "out of bounds"),
+        (package(""), "no text"),
+    ],
+)
+def test_what_cannot_be_read_says_why(data: bytes, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason):
+        load_docx(data, ".docx")
+
+
+def test_a_part_that_lies_about_its_size_is_not_unpacked() -> None:
+    data = raw("word/document.xml", b"<a>" + b" " * 5000 + b"</a>")
+    small = (100).to_bytes(4, "little")
+    lying = data.replace((5007).to_bytes(4, "little"), small)
+    with pytest.raises(SourceError):
+        load_docx(lying, ".docx")
+
+
+def test_many_entries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ooxml, "MOST_ENTRIES", 1)
+    with pytest.raises(SourceError, match="too many parts"):
+        load_docx(package(p("x"), styles=STYLES), ".docx")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("track_changes_insertion.docx", "This is a text with two exciting insertions."),
+        ("tables.docx", "Lebron James | Basketball | Very High | Leaving Cleveland"),
+        ("Strict.docx", "Some text"),
+        ("docx_external_image.docx", "This paragraph comes after the external image."),
+        ("handbook-872p.docx", "Standing Trustees"),
+    ],
+)
+def test_real_files(shared_files: Path, name: str, words: str) -> None:
+    data = (shared_files / "fixtures" / "docx" / name).read_bytes()
+    assert words in load_docx(data, ".docx").text
+
+
+def test_a_truncated_file(shared_files: Path) -> None:
+    data = (shared_files / "fixtures" / "docx" / "testWORD_truncated.docx").read_bytes()
+    with pytest.raises(SourceError, match="damaged DOCX"):
+        load_docx(data, ".docx")

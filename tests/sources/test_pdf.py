@@ -1,0 +1,169 @@
+from pathlib import Path
+
+import pytest
+
+from ragcli.errors import SourceError
+from ragcli.sources.pdf import load_pdf
+from ragcli.sources.pdf_layout import Line, Words, lay_out
+from ragcli.text.sentences import split_sentences
+from ragcli.types import Extracted
+
+
+def line(
+    text: str, x0: float = 0, x1: float = 200, y: float = 0, size: float = 10, **more: bool
+) -> Line:
+    return Line(text, x0, x1, y, y + size, size, **more)
+
+
+def column(*texts: str, x0: float = 0, top: float = 700) -> list[Line]:
+    return [line(text, x0, x0 + 200, top - 12 * at) for at, text in enumerate(texts)]
+
+
+def paragraphs(*pages: list[Line]) -> list[str]:
+    laid = lay_out(pages)
+    return [laid.text[block.start : block.end] for block in laid.blocks]
+
+
+def test_wrapped_lines_become_one_paragraph() -> None:
+    assert paragraphs(column("The valve is", "opened by", "hand.")) == [
+        "The valve is opened by hand."
+    ]
+
+
+def test_a_gap_or_an_indent_starts_a_paragraph() -> None:
+    lines = [*column("It is open.", "It is shut.", "Both hold."), line("New one.", y=620)]
+    indented = [*column("It is open.", "It is shut."), line("New one.", x0=15, y=676)]
+    assert paragraphs(lines) == ["It is open. It is shut. Both hold.", "New one."]
+    assert paragraphs(indented) == ["It is open. It is shut.", "New one."]
+
+
+def test_columns_are_not_mixed_and_flow_on() -> None:
+    left = column("The valve is opened by", "turning it to the")
+    right = column("left, which takes", "two hands.", x0=300)
+    assert paragraphs([*left, *right]) == [
+        "The valve is opened by turning it to the left, which takes two hands."
+    ]
+
+
+def test_bigger_lines_are_headings_by_size() -> None:
+    lines = [
+        line("Manual", y=800, size=20),
+        line("Boiler", y=770, size=14),
+        *column("The valve is", "opened."),
+    ]
+    laid = lay_out([lines])
+    assert [(b.kind, b.level) for b in laid.blocks] == [
+        ("heading", 1),
+        ("heading", 2),
+        ("paragraph", 0),
+    ]
+
+
+def test_superscripts_stay_on_their_line() -> None:
+    lines = [line("Mira Oskan", x1=60), line(", Ola Berg", x0=64, x1=120, y=1)]
+    assert paragraphs(lines) == ["Mira Oskan, Ola Berg"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "elsewhere", "joined"),
+    [
+        ("com", "pile", "", "compile"),
+        ("dual", "encoder", "a dual-encoder", "dual-encoder"),
+        ("data", "base", "the database, a data-base", "database"),
+        ("Lucene", "BM25", "", "Lucene-BM25"),
+        ("two", "branch", "", "two-branch"),
+    ],
+)
+def test_hyphens_at_line_ends(left: str, right: str, elsewhere: str, joined: str) -> None:
+    assert Words([line(elsewhere)]).join(left, right) == joined
+
+
+def test_pages_start_where_their_text_does_also_inside_a_paragraph() -> None:
+    laid = lay_out([column("It goes on to the"), [], column("next page.", "Then it ends.")])
+    assert laid.page_starts[0] == 0
+    assert laid.text[laid.page_starts[2] :].startswith("next page")
+    assert laid.text.startswith("It goes on to the next page.")
+    assert list(laid.page_starts) == sorted(laid.page_starts)
+
+
+def fixture(shared_files: Path, name: str) -> Extracted:
+    return load_pdf((shared_files / "fixtures" / name).read_bytes(), ".pdf")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pdf-encrypted/password.pdf", "password needed"),
+        ("pdf-encrypted/r6-user-password.pdf", "password needed"),
+        ("pdf-notext/MEDRPT-2024-PAT-3847_medical_report_scan.pdf", "no text layer"),
+        ("pdf-corrupt/bug1020226.pdf", "damaged PDF"),
+        ("pdf-corrupt/REDHAT-1531897-0.pdf", "damaged PDF"),
+        ("pdf-corrupt/poppler-937-0-fuzzed.pdf", "no text layer|damaged"),
+        ("pdf-fonts/issue-791-non-unicode-cmap.pdf", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_says_why(shared_files: Path, name: str, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason):
+        fixture(shared_files, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "pages", "missing", "words"),
+    [
+        ("pdf-ocrlayer/Seige_of_Vicksburg_Sample_OCR.pdf", 6, (), "We have been looking for rain"),
+        ("pdf-partial/layout-parser-paper-with-empty-pages.pdf", 4, (2, 3), "LayoutParser"),
+        ("pdf-corrupt/zen_of_python_corrupted.pdf", 1, (), "Beautiful is better than ugly"),
+        ("pdf-corrupt/append-xref-loop.pdf", 30, (), "Potato"),
+        ("pdf-bomb/issue-1113-evil-xobjects.pdf", 1, (), ""),
+        ("pdf-layout/testOptionalHyphen.pdf", 1, (), "optionalhyphen"),
+        ("pdf-layout/fake-bold-sample.pdf", 1, (), "BOLD TEXT SAMPLE"),
+        ("pdf-layout/issue-449-vertical.pdf", 1, (), "Test Vertical Layout"),
+        ("pdf-layout/pagelabels.pdf", 5, (), "Heading on Level 1"),
+        ("pdf-fonts/noembed-identity.pdf", 1, (), "あいうえお"),
+        ("pdf-fonts/SimFang-variant.pdf", 1, (), "全 世 界"),
+        ("pdf-fonts/french_diacritics.pdf", 1, (), "é É è È"),
+        ("pdf-extra/form.pdf", 1, (), ""),
+    ],
+)
+def test_real_files(
+    shared_files: Path, name: str, pages: int, missing: tuple[int, ...], words: str
+) -> None:
+    extracted = fixture(shared_files, name)
+    assert len(extracted.page_starts) == pages
+    assert extracted.missing_pages == missing
+    assert words in extracted.text
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "page"),
+    [
+        (
+            "pdf-layout/tracemonkey.pdf",
+            "Dynamic languages such as JavaScript are more difficult to compile than statically typed ones.",
+            1,
+        ),
+        (
+            "pdf-layout/multi-column-2p.pdf",
+            "However, it is generally believed that learning a good dense vector representation needs "
+            "a large number of labeled pairs of question and contexts.",
+            1,
+        ),
+    ],
+)
+def test_sentences_read_like_the_page(
+    shared_files: Path, name: str, sentence: str, page: int
+) -> None:
+    extracted = fixture(shared_files, name)
+    spans = {
+        span.of(extracted.text): span for span in split_sentences(extracted.text, extracted.blocks)
+    }
+    assert sentence in spans
+    starts = [start for start in extracted.page_starts if start <= spans[sentence].start]
+    assert len(starts) == page
+
+
+def test_four_hundred_pages(shared_files: Path) -> None:
+    extracted = fixture(shared_files, "pdf-bomb/pdf2image-memory-error-test-400p.pdf")
+    assert len(extracted.page_starts) == 400
+    assert extracted.missing_pages == (2, 400)
+    assert extracted.notes == ("no text on pages 2, 400",)
