@@ -31,7 +31,7 @@ from ragcli.cli import (
 )
 from ragcli.cli.arguments import arrange, wants_json
 from ragcli.cli.ending import Ending, ending_of
-from ragcli.cli.environment import Environment
+from ragcli.cli.environment import Environment, OutputError
 
 PROG = "ragcli"
 _COMPLETE = "_RAGCLI_COMPLETE"
@@ -130,7 +130,7 @@ def _end(ending: Ending, argv: Sequence[str], env: Environment, error: BaseExcep
     """Say how it ended, where there is something to say, and leave the streams closed."""
     if ending.message:
         if wants_json(argv):
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, OutputError):
                 env.json(ending.document())
         for line in ending.lines():
             env.complain(line)
@@ -138,6 +138,6 @@ def _end(ending: Ending, argv: Sequence[str], env: Environment, error: BaseExcep
         import traceback
 
         env.complain("".join(traceback.format_exception(error)).rstrip())
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, OutputError):
         env.close()
     return ending.exit_code

@@ -174,7 +174,7 @@ def test_status_as_json_accounts_for_every_file(inside):
     assert "files" not in short
     whole = invoke("status", "--files", "--json").json("status@1")
     assert {one["relative"]: one["status"] for one in whole["files"]} == {
-        **{name: "indexed" for name in ("boiler.md", "keepers.txt", "my file.md", "[b] x.md", "🐘.md")},
+        **dict.fromkeys(("boiler.md", "keepers.txt", "my file.md", "[b] x.md", "🐘.md"), "indexed"),
         "broken.pdf": "failed",
         "picture.png": "skipped",
     }  # fmt: skip
