@@ -27,7 +27,7 @@ from ragcli.sources.read import Parsed
 from ragcli.types import FileEntry, FileStatus
 
 TIME_LIMIT = 60.0  # seconds a file, and
-SECONDS_PER_MIB = 4.0  # more for each MiB of it
+SECONDS_PER_MIB = 10.0  # more for each MiB of it
 MEMORY_LIMIT = 2048 * MIB  # bytes of address space a worker
 _READ = 1 << 20
 _AHEAD = 4  # files in flight or waiting their turn, per worker
@@ -133,7 +133,7 @@ def _death(code: int) -> str:
 class Extractor:
     """Reads files in worker processes, results in the order of the input.
 
-    workers: processes, started when needed. time_limit: seconds a file gets, plus four
+    workers: processes, started when needed. time_limit: seconds a file gets, plus ten
     for each MiB. memory_limit: bytes of address space (where the system can limit it).
     size_limit: bytes a file may have, None for the limits of its format. At most four
     files a worker are in flight or held back for the order, so memory is bounded.
