@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ragcli.index.location import CATALOG, GENERATIONS, require_index
 from ragcli.index.schema import APPLICATION_ID, CHUNKING_VERSION, SCHEMA_VERSION, TABLES
 from ragcli.paths import shown
 from ragcli.text.analysis import ANALYZER_VERSION
+from ragcli.types import FileStatus
 
 REBUILD = "rebuild it: ragcli index --rebuild PATH"
 BUSY_MS = 10_000
@@ -52,13 +53,15 @@ class Catalog:
         _make_private(index_dir)
         if not file.exists() or file.stat().st_size == 0:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-        with translated(index_dir):
+        with translated(index_dir), ExitStack() as undo:
             catalog = cls(_connect(file, "rw"), index_dir)
+            undo.callback(catalog.close)
             catalog.connection.execute("PRAGMA journal_mode = WAL")
             catalog.connection.execute("PRAGMA secure_delete = ON")
             if not _tables(catalog.connection):
                 catalog._make_tables()
             catalog._check()
+            undo.pop_all()
         return catalog
 
     @classmethod
@@ -67,15 +70,22 @@ class Catalog:
         file = require_index(index_dir)
         with translated(index_dir):
             try:
-                catalog = cls(_connect(file, "ro"), index_dir)
-                catalog._check()
-            except sqlite3.OperationalError as error:
+                return cls._read(file, index_dir)
+            except sqlite3.OperationalError:
                 if not _needs_no_log(file):
-                    raise error
+                    raise
                 # A folder that cannot be written (a read-only disk) has no room for SQLite's
                 # shared memory; without a log the file itself is the whole truth.
-                catalog = cls(_connect(file, "ro", "&immutable=1"), index_dir)
-                catalog._check()
+                return cls._read(file, index_dir, "&immutable=1")
+
+    @classmethod
+    def _read(cls, file: Path, index_dir: Path, more: str = "") -> Catalog:
+        catalog = cls(_connect(file, "ro", more), index_dir)
+        try:
+            catalog._check()
+        except BaseException:
+            catalog.close()
+            raise
         return catalog
 
     def close(self) -> None:
@@ -102,6 +112,22 @@ class Catalog:
             raise IndexUnusable(
                 f"not an index of ragcli: {shown(self.index_dir / CATALOG)}", hint=REBUILD
             )
+
+    def check_whole(self) -> None:
+        """Reads all of it. Raises IndexUnusable, closing the file, if a part is damaged."""
+        try:
+            with translated(self.index_dir):
+                found = self.connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise IndexUnusable(f"the index is damaged ({found})", hint=REBUILD)
+            self.meta()
+            roots = set(self.roots())
+            rows = self.connection.execute("SELECT DISTINCT root_id, status FROM files")
+            if any(root not in roots or status not in set(FileStatus) for root, status in rows):
+                raise IndexUnusable("the catalog's files are damaged", hint=REBUILD)
+        except IndexUnusable:
+            self.close()
+            raise
 
     @contextmanager
     def writing(self) -> Iterator[None]:

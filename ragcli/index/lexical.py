@@ -8,6 +8,7 @@ never parsed. tantivy's BM25 has k1 = 1.2 and b = 0.75; field scores add up.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from ragcli.errors import IndexUnusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BOOSTS = {"title": 0.6, "heading": 0.6, "body": 1.0}
+BOOSTS = {"title": 0.3, "heading": 0.2, "body": 1.0}
 ANALYZER = "terms"
 HEAP_BYTES = 64_000_000
 MOST_TERMS = 512  # of one query; a pasted page is cut there
@@ -75,7 +76,8 @@ class Lexical:
         """(passage, BM25 score), best first, ties by passage.
 
         variants: the query's terms, once per language of the index; a passage has the score
-        of the variant that fits it best. files: only passages of these.
+        of the variant that fits it best. A term given twice counts twice. files: only
+        passages of these.
         """
         with _translated():
             query = self._query(variants, files)
@@ -103,12 +105,12 @@ class Lexical:
     def _any_of(self, terms: Sequence[str]) -> Any:
         from tantivy import Occur, Query
 
-        distinct = list(dict.fromkeys(terms))[:MOST_TERMS]
+        counts = Counter(terms)
         clauses = []
-        for term in distinct:
+        for term in list(counts)[:MOST_TERMS]:
             for field, boost in BOOSTS.items():
                 query = Query.term_query(self._schema, field, term, "freq")
-                clauses.append((Occur.Should, Query.boost_query(query, boost)))
+                clauses.append((Occur.Should, Query.boost_query(query, boost * counts[term])))
         return Query.boolean_query(clauses)
 
 

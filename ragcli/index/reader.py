@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,22 @@ from ragcli.index.scoring import by_overlap, by_similarity
 from ragcli.index.snapshot import Snapshot, open_snapshot
 from ragcli.index.status import IndexStatus, read_status
 from ragcli.index.where import EVERYWHERE, Where, matching
-from ragcli.text.analysis import analyse_query
+from ragcli.text.analysis import analyse, analyse_query
 from ragcli.text.normalise import readable
 from ragcli.types import Document, Hit, Passage, RetrieverScore, SearchMode, Sentence
 
 DEPTH = 100  # passages that each retriever hands to the fusion, at least
 
 Ranking = list[tuple[int, float]]
+
+
+def query_terms(query: str, languages: Sequence[str]) -> list[list[str]]:
+    """`analyse_query`, each term as often as the query says it: BM25 counts both sides."""
+    counts: Counter[str] = Counter()
+    for language in set(languages) or {""}:
+        counts |= Counter(analyse(query, language))
+    variants = analyse_query(query, languages)
+    return [[term for term in terms for _ in range(max(1, counts[term]))] for terms in variants]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +153,7 @@ class Reader:
         return matching(where, ((d.id, d.root, d.relative, d.kind) for d in documents))
 
     def _lexical(self, query: str, depth: int, files: list[int] | None) -> Ranking:
-        variants = analyse_query(query, self.languages)
+        variants = query_terms(query, self.languages)
         return self._ordered(self._snapshot.lexical.search(variants, depth, files))
 
     def _dense(self, vector: NDArray[np.float32], depth: int, files: list[int] | None) -> Ranking:

@@ -55,7 +55,7 @@ class Records:
     def document(self, id: int) -> Document:
         """Raises KeyError if there is none of that id."""
         row = self._sql.execute(f"SELECT {_FILE} FROM files WHERE id = ?", (id,)).fetchone()
-        if row is None or row[7] not in _INDEXED:
+        if row is None or (row[7] in _STATUSES and row[7] not in _INDEXED):
             raise KeyError(f"no document {id}")
         return self._document(row)
 
@@ -154,7 +154,10 @@ class Records:
             "WHERE p.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(passages)),),
         )
-        return {id: (path, start, root) for id, path, start, root in rows}
+        found = {id: (path, start, root) for id, path, start, root in rows}
+        if len(found) != len(set(passages)):
+            raise IndexUnusable("the search files do not fit the catalog", hint=REBUILD)
+        return found
 
     def passage_ids(self, documents: Sequence[int]) -> NDArray[np.int64]:
         """Passages of some documents, int64 (n,), ascending."""

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragcli.errors import UsageError
+from ragcli.errors import IndexUnusable, UsageError
 from ragcli.events import FileDone
-from ragcli.index.catalog import Catalog
+from ragcli.index.catalog import REBUILD, Catalog
 from ragcli.index.writer import Stamp
 from ragcli.paths import shown
 from ragcli.types import FileEntry, FileStatus
 
 HASH_AT_MOST = 256 << 20  # a larger file whose stamp changed is read anew without comparing
 
+_STATUS = {status.value: status for status in FileStatus}
 INDEXED = (FileStatus.INDEXED, FileStatus.PARTIAL)
 
 
@@ -190,12 +191,15 @@ def _load(catalog: Catalog) -> dict[bytes, Known]:
     rows = catalog.connection.execute(
         "SELECT id, root_id, path, size, mtime_ns, ctime_ns, status, reason, sha256 FROM files"
     )
-    return {
-        prefixes[root] + path: Known(
-            id, Stamp(size, mtime, ctime), FileStatus(status), reason, sha256
-        )
-        for id, root, path, size, mtime, ctime, status, reason, sha256 in rows
-    }
+    try:
+        return {
+            prefixes[root] + path: Known(
+                id, Stamp(size, mtime, ctime), _STATUS[status], reason, sha256
+            )
+            for id, root, path, size, mtime, ctime, status, reason, sha256 in rows
+        }
+    except (KeyError, TypeError) as error:
+        raise IndexUnusable("the catalog's files are damaged", hint=REBUILD) from error
 
 
 def _within(place: bytes, folders: Iterable[bytes]) -> bool:

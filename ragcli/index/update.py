@@ -97,6 +97,8 @@ def _open(index_dir: Path, rebuild: bool, stack: ExitStack) -> Catalog:
     stack.enter_context(writer_lock(index_dir))
     try:
         catalog = Catalog.create(index_dir)
+        if rebuild:
+            catalog.check_whole()
     except IndexUnusable:
         if not rebuild:
             raise

@@ -1,0 +1,132 @@
+"""Retrieval quality through the real index: files on disk, passages, fusion.
+
+    python tests/bench/retrieval.py IR_DIR --json              a folder in BEIR layout
+    python tests/bench/retrieval.py QA.jsonl CORPUS.jsonl --json   questions with gold ids
+
+Every document becomes a file; a document scores by its best passage. Prints
+{"ndcg@10": {"hybrid": …, "lexical": …, "dense": …}, "recall@100": {…}, "hit@5": {…}}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ragcli.encoders import open_encoder, resolve_encoder
+from ragcli.index.reader import Reader
+from ragcli.index.update import update
+from ragcli.types import SearchMode
+
+Relevant = Mapping[str, Mapping[str, int]]  # query id → document id → gain
+
+DOCUMENTS = 100
+
+
+def ndcg(ranked: list[str], gains: Mapping[str, int], depth: int = 10) -> float:
+    """Σ 1 / log2(rank + 1) over the relevant ones of the first `depth`, of the best possible.
+
+    Any positive grade is relevant, all alike: the collections grade differently (in cran
+    1 is the best grade and 4 the least, -1 a judged miss).
+    """
+    relevant = {id for id, gain in gains.items() if gain > 0}
+    found = sum(
+        1 / math.log2(rank + 1) for rank, id in enumerate(ranked[:depth], 1) if id in relevant
+    )
+    return found / sum(1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), depth) + 1))
+
+
+def recall(ranked: list[str], gains: Mapping[str, int], depth: int = 100) -> float:
+    relevant = {id for id, gain in gains.items() if gain > 0}
+    return len(relevant & set(ranked[:depth])) / len(relevant)
+
+
+def hit(ranked: list[str], gains: Mapping[str, int], depth: int = 5) -> float:
+    return float(any(gains.get(id, 0) > 0 for id in ranked[:depth]))
+
+
+MEASURES = {"ndcg@10": ndcg, "recall@100": recall, "hit@5": hit}
+
+
+def rows(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines() if line]
+
+
+def read_beir(folder: Path) -> tuple[list[dict[str, object]], dict[str, str], Relevant]:
+    queries = {str(row["_id"]): str(row["text"]) for row in rows(folder / "queries.jsonl")}
+    relevant: dict[str, dict[str, int]] = {}
+    for line in (folder / "qrels" / "test.tsv").read_text("utf-8").splitlines()[1:]:
+        query, document, gain = line.split("\t")
+        relevant.setdefault(query, {})[document] = int(gain)
+    return rows(folder / "corpus.jsonl"), queries, relevant
+
+
+def read_questions(
+    questions: Path, corpus: Path
+) -> tuple[list[dict[str, object]], dict[str, str], Relevant]:
+    listed = list(enumerate(rows(questions)))
+    queries = {str(n): str(row["question"]) for n, row in listed}
+    relevant = {str(n): {str(id): 1 for id in row["gold"]} for n, row in listed}  # type: ignore[attr-defined]
+    return rows(corpus), queries, relevant
+
+
+def write_corpus(corpus: Iterable[Mapping[str, object]], folder: Path) -> None:
+    """One Markdown file a document: the title as heading, then the text as it is."""
+    for row in corpus:
+        title, text = str(row.get("title", "")).replace("_", " ").strip(), str(row["text"])
+        head = f"# {title}\n\n" if title else ""
+        (folder / f"{row['_id']}.md").write_text(head + text + "\n", "utf-8")
+
+
+def measure(
+    corpus: Iterable[Mapping[str, object]], queries: Mapping[str, str], relevant: Relevant
+) -> dict[str, dict[str, float]]:
+    ref = resolve_encoder(None)
+    encoder = open_encoder(ref)
+    with tempfile.TemporaryDirectory() as temporary:
+        docs, index = Path(temporary, "docs"), Path(temporary, ".ragcli")
+        docs.mkdir()
+        write_corpus(corpus, docs)
+        for event in update(index, [docs], encoder=lambda: encoder, identity=ref.identity):
+            last = event
+        print(last, file=sys.stderr)
+        with Reader.open(index, lambda: encoder) as reader:
+            return evaluate(reader, queries, relevant)
+
+
+def evaluate(
+    reader: Reader, queries: Mapping[str, str], relevant: Relevant
+) -> dict[str, dict[str, float]]:
+    judged = [id for id in queries if any(gain > 0 for gain in relevant.get(id, {}).values())]
+    out: dict[str, dict[str, float]] = {name: {} for name in MEASURES}
+    for mode in SearchMode:
+        totals = dict.fromkeys(MEASURES, 0.0)
+        for id in judged:
+            hits = reader.search(queries[id], k=2 * DOCUMENTS, mode=mode, score_sentences=False)
+            ranked = list(dict.fromkeys(Path(h.document.relative).stem for h in hits))[:DOCUMENTS]
+            for name, function in MEASURES.items():
+                totals[name] += function(ranked, relevant[id])
+        for name in MEASURES:
+            out[name][mode.value] = round(totals[name] / len(judged), 4)
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("source", type=Path, help="a BEIR folder, or questions as JSON lines")
+    parser.add_argument("corpus", type=Path, nargs="?", help="the questions' corpus")
+    parser.add_argument("--json", action="store_true", help="(the only format)")
+    arguments = parser.parse_args()
+    if arguments.corpus is None:
+        data = read_beir(arguments.source)
+    else:
+        data = read_questions(arguments.source, arguments.corpus)
+    print(json.dumps(measure(*data)))
+
+
+if __name__ == "__main__":
+    main()
