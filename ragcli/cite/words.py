@@ -135,20 +135,31 @@ def key_of(word: str, language: str = "en") -> str:
 def words(text: str, language: str = "en") -> list[Word]:
     """The words of a text in order; linear in its length.
 
-    A capital letter makes a name only inside a sentence, or at its start when the word is
-    no stop word; German nouns, all capitalised, are plain words.
+    A capital letter makes a name inside a sentence; at its start only where the next word
+    has one too, or where the whole word is capitals. German nouns are plain words.
     """
-    return [
-        Word(
-            text[start:end],
-            start,
-            end,
-            key_of(text[start:end], language),
-            _kind(text[start:end], language),
-        )
-        for match in _WORD.finditer(text)
-        for start, end in _pieces(match)
-    ]
+    spans = [span for match in _WORD.finditer(text) for span in _pieces(match)]
+    found = []
+    for at, (start, end) in enumerate(spans):
+        word = text[start:end]
+        kind = _kind(word, language)
+        if kind == "name" and _starts_sentence(text, start) and not _acronym(word):
+            following = text[slice(*spans[at + 1])] if at + 1 < len(spans) else ""
+            joined = bool(following) and text[end : spans[at + 1][0]] in (" ", "-")
+            if not (joined and _kind(following, language) == "name"):
+                kind = "word"
+        found.append(Word(word, start, end, key_of(word, language), kind))
+    return found
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    """Whether nothing but blanks and opening marks stands between `start` and a sentence's end."""
+    before = text[max(0, start - 8) : start].rstrip(" \t\"'“”‘«(")
+    return (not before and start <= 8) or before.endswith((".", "!", "?", ":", "\n", "-", "*"))
+
+
+def _acronym(word: str) -> bool:
+    return sum(letter.isupper() for letter in word) > 1
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[int, int]]:

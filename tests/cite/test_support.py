@@ -1,0 +1,46 @@
+"""Whether an answer may stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragcli.cite.question import parse_question
+from ragcli.cite.support import objection
+from ragcli.types import AnswerSentence, Citation, Span, Verdict
+from tests.cite.records import ISLAND, sources
+
+KNOWN = ["Mira Oskan was the first keeper of the Sandholm light.", "She kept bees."]
+
+
+def sentence(text: str, verdict: Verdict = Verdict.SUPPORTED, cited: bool = True) -> AnswerSentence:
+    (source,) = sources(KNOWN[0])
+    citation = Citation(1, ISLAND, source.sentence, 0.9, verdict)
+    return AnswerSentence(Span(0, len(text)), text, (citation,) if cited else (), verdict)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [
+        ("Who was the first keeper?", "Mira Oskan.", ""),
+        ("Was Mira Oskan a keeper?", "Yes.", ""),
+        ("Who was the first keeper?", "The documents do not say who was first.", "found no answer"),
+        ("Who was the first keeper?", "Jon Berg was the first keeper.", "Jon"),
+        ("Who was the first keeper?", "Mira Oskan, in 1908.", "1908"),
+        ("What colour is the light?", "The colour of the light is bees.", "colour"),
+        ("Who built the light?", "The light was built by Mira Oskan.", "built"),
+        ("When was the first keeper there?", "Mira Oskan was the keeper.", "asked for"),
+        ("Who was the first keeper?", "The first keeper.", "repeated"),
+    ],
+)
+def test_objections(question: str, answer: str, reason: str) -> None:
+    found = objection(parse_question(question), [sentence(answer)], KNOWN)
+    assert reason in found
+    assert bool(found) == bool(reason)
+
+
+def test_one_good_sentence_is_enough() -> None:
+    question = parse_question("Who was the first keeper?")
+    good, bad = sentence("Mira Oskan."), sentence("Jon Berg built it.", Verdict.UNSUPPORTED, False)
+    assert objection(question, [bad, good], KNOWN) == ""
+    assert objection(question, [bad], KNOWN)
+    assert objection(question, [], KNOWN)

@@ -1,0 +1,57 @@
+"""Verifiers by hand-made pairs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragcli.cite.verify import LexicalVerifier, open_verifier, verdict
+from ragcli.errors import UsageError
+from ragcli.types import Verdict
+
+PREMISE = "Mira Oskan was the first keeper of the Sandholm light in 1908."
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Mira Oskan was the first keeper.", Verdict.SUPPORTED),
+        ("In 1908 Mira Oskan kept the Sandholm light.", Verdict.SUPPORTED),
+        ("Mira Oskan was the second keeper.", Verdict.PARTLY),
+        ("Mira Oskan was the first keeper in 1909.", Verdict.PARTLY),
+        ("Jon Berg was the first keeper.", Verdict.PARTLY),
+        ("Mira Oskan was not the first keeper.", Verdict.PARTLY),
+        ("Rome is the capital of Italy.", Verdict.UNSUPPORTED),
+        ("It was so.", Verdict.UNSUPPORTED),
+    ],
+)
+def test_lexical(claim: str, expected: Verdict) -> None:
+    verifier = LexicalVerifier()
+    (score,) = verifier.entails([PREMISE], [claim])
+    assert verdict(verifier, score) is expected
+
+
+def test_the_score_is_the_weighted_share_of_words() -> None:
+    # keeper (1) is there, bees (1) and honey (1) are not
+    assert LexicalVerifier().entails(["the keeper"], ["keeper bees honey"]) == [
+        pytest.approx(1 / 3)
+    ]
+
+
+def test_a_missing_figure_caps_the_score() -> None:
+    (score,) = LexicalVerifier().entails(
+        ["the old keeper of the light on the island slept"],
+        ["the old keeper of the light on the island slept 12"],
+    )
+    assert score == pytest.approx(0.4)
+
+
+def test_pairs_must_match() -> None:
+    with pytest.raises(ValueError):
+        LexicalVerifier().entails(["a"], [])
+
+
+@pytest.mark.parametrize("spec", ["llm", "nli:/models/x", "judge"])
+def test_refused(spec: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        open_verifier(spec)
+    assert caught.value.hint
