@@ -10,6 +10,7 @@ from typing import Any
 from ragcli.errors import SourceError
 from ragcli.sources.decode import clean
 from ragcli.sources.pdf_layout import Line, lay_out
+from ragcli.sources.pdf_running import without_running
 from ragcli.types import Extracted
 
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -215,7 +216,7 @@ def load_pdf(data: bytes, ending: str) -> Extracted:
         document.close()
     if count == 0:
         raise SourceError("damaged PDF: no pages")
-    laid = lay_out(pages)
+    laid = lay_out(without_running(pages))
     if not laid.text.strip():
         if garbled:
             raise SourceError("text layer cannot be read (its fonts have no Unicode map)")
