@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragcli.cite.claims import is_refusal
+from ragcli.cite.claims import SHORT, is_refusal
 from ragcli.cite.question import Question, meets
 from ragcli.cite.words import alike, fold, keys_of, words
 from ragcli.types import AnswerSentence, Verdict
@@ -60,12 +60,15 @@ def _sentence_objection(
 def foreign_facts(
     question: Question, sentence: str, known: frozenset[str], language: str = "en"
 ) -> tuple[str, ...]:
-    """Names and figures of a sentence that neither the sources nor the question hold."""
-    return tuple(
-        word.text
-        for word in words(sentence, language)
-        if word.kind in _FACTS and word.key not in question.keys and not _holds(known, word.key)
-    )
+    """Names and figures of a sentence that neither the sources nor the question hold.
+
+    Of a short answer, every word that answers, where none of them is held.
+    """
+    own = [w for w in words(sentence, language) if w.kind != "stop" and w.key not in question.keys]
+    foreign = [word for word in own if not _holds(known, word.key)]
+    if len(own) <= SHORT and len(foreign) == len(own):
+        return tuple(word.text for word in foreign)
+    return tuple(word.text for word in foreign if word.kind in _FACTS)
 
 
 def unsupported_constituents(

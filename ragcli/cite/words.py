@@ -72,7 +72,7 @@ STOP_WORDS = frozenset(
     or other our ours out one over own per same shall she should so some such than that the their
     theirs them themselves then there these they this those though through thus to too under
     until up upon us very was we were what whatever when where whether which while who whom whose
-    why will with within without would yet you your yours
+    why will with within without would yes yet you your yours
     according actual actually called give given gives find found known likely list mean means mention
     mentioned name named names please probably say said says tell"""
     )

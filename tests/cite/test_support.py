@@ -26,6 +26,7 @@ def sentence(text: str, verdict: Verdict = Verdict.SUPPORTED, cited: bool = True
         ("Who was the first keeper?", "The documents do not say who was first.", "found no answer"),
         ("Who was the first keeper?", "Jon Berg was the first keeper.", "Jon"),
         ("Who was the first keeper?", "Mira Oskan, in 1908.", "1908"),
+        ("Who was the first keeper?", "Rome.", "Rome"),
         ("What colour is the light?", "The colour of the light is bees.", "colour"),
         ("Who built the light?", "The light was built by Mira Oskan.", "built"),
         ("When was the first keeper there?", "Mira Oskan was the keeper.", "asked for"),
