@@ -6,6 +6,7 @@ so command bodies import what they use.
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
@@ -35,6 +36,7 @@ from ragcli.cli.environment import Environment, OutputError
 
 PROG = "ragcli"
 _COMPLETE = "_RAGCLI_COMPLETE"
+_PYTHON_TYPE = re.compile(r"(?<=[A-Z]) <(?:list\[str\]|str|path)>")
 
 
 class DataCommand(TyperCommand):
@@ -43,6 +45,10 @@ class DataCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         with redirect_stdout(ctx.obj.stderr):
             return super().invoke(ctx)
+
+    def get_help(self, ctx: Any) -> str:
+        """The help text without Python's names of types behind arguments."""
+        return _PYTHON_TYPE.sub("", super().get_help(ctx))
 
 
 class App(typer.Typer):

@@ -20,6 +20,7 @@ from ragcli.errors import UsageError
 from ragcli.paths import shown, user_config_dir
 
 FILE = "config.toml"
+COMMAND_LINE = "command line"
 _MAX_BYTES = 64 * 1024
 _PARTING = re.compile(r"[\s,]+(?=[a-z][\w-]*\.[\w-]+\s*=)")
 
@@ -62,7 +63,7 @@ def load(env: Environment, flags: Mapping[str, Any] | None = None) -> Config:
     sources: list[tuple[str, Mapping[str, Any]]] = [(shown(user), read_file(user))]
     outer = [
         ("environment", _from_environ(env.environ)),
-        ("command line", _from_flags(flags or {})),
+        (COMMAND_LINE, _from_flags(flags or {})),
     ]
     project = project_file(_merge([*sources, *outer]))
     if project is not None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragcli.cli.config import Config
+from ragcli.cli.config import COMMAND_LINE, Config
 from ragcli.cli.environment import Environment
 from ragcli.errors import IndexMissing, UsageError
-from ragcli.paths import INDEX_DIR, shown
+from ragcli.paths import INDEX_DIR, shown, user_cache_dir
 from ragcli.types import SearchMode
 
 if TYPE_CHECKING:
@@ -91,8 +91,14 @@ def generator(config: Config, env: Environment) -> Generator:
     from ragcli.llm.llama import open_generator
     from ragcli.llm.registry import resolve_model
 
-    ref = resolve_model(config["model"])
+    chosen = config.settings.get("model")
+    if chosen is None or chosen.origin == COMMAND_LINE:
+        ref = resolve_model(chosen.value if chosen else None)
+    else:
+        ref = resolve_model(None, configured=chosen.value)
     env.detail(f"model: {ref.name} ({shown(ref.path)})")
+    if ref.source == "bundled":
+        _say_once(env, "small-model", _SMALL)
     return open_generator(
         ref.path,
         threads=config["threads"],
@@ -175,7 +181,7 @@ def stale_warnings(reader: Reader, documents: Sequence[Document]) -> list[str]:
     more = ", …" if len(changed) > 3 else ""
     files = count(len(changed), "file")
     return [
-        f"{files} changed since indexing ({names}{more}); `ragcli index` brings them up to date"
+        f"{files} changed since indexing ({names}{more}); `ragcli index PATH` brings them up to date"
     ]
 
 
@@ -188,4 +194,19 @@ def query(words: Sequence[str]) -> str:
     return text
 
 
+def _say_once(env: Environment, name: str, text: str) -> None:
+    """A remark that a user gets once, not at every run."""
+    mark = user_cache_dir() / "said" / name
+    if env.quiet or mark.exists():
+        return
+    env.note(text)
+    with suppress(OSError):  # a cache that cannot be written: then it is said again
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+_SMALL = (
+    "note: the bundled model is very small and makes mistakes; "
+    "`ragcli models` lists better ones on this machine, `ragcli models pull` fetches one"
+)
 _MAKE = "`ragcli index FOLDER` makes one; --index DIR names one elsewhere"

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def index(
     ctx: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")],
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Start the index anew.")] = False,
     encoder: options.Encoder = None,
     index: options.IndexDir = None,

@@ -153,7 +153,7 @@ def test_25_answer_not_in_the_documents(cases, tmp_path, monkeypatch):
 def test_17_any_string_is_a_question(cases, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert invoke("index", str(cases / "17")).code == 0
-    asked = [query for query in QUERIES if query.split() and len(query) < 100]
+    asked = [query for query in QUERIES[::3] if query.split() and len(query) < 100]
     result = invoke("ask", "-", "--json", "--max-tokens", "3", stdin="\n".join(asked))
     answers = result.json("answers@1")["answers"]
     assert [one["question"] for one in answers] == asked
@@ -176,7 +176,7 @@ def test_27_one_document_inside_a_terminal(notes):
 
 
 def test_ctrl_c_while_it_writes(notes):
-    argv = [sys.executable, "-m", "ragcli", "ask", FIRST, "--jsonl"]
+    argv = [sys.executable, "-m", "ragcli", "ask", FIRST, "--jsonl", "-q"]
     run = subprocess.Popen(
         argv, cwd=notes, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
