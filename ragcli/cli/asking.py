@@ -160,6 +160,8 @@ def _told(env: Environment, answer: Answer, manner: Manner) -> ExitCode:
     """Warnings on stderr, and the exit code."""
     for warning in answer.warnings:
         env.note(warning)
+    if answer.stop == "length":
+        env.note("the answer was cut at its longest; --max-tokens N allows more")
     if answer.abstained:
         return ExitCode.NOTHING
     unsupported = [one for one in answer.sentences if one.verdict is Verdict.UNSUPPORTED]

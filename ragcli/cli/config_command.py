@@ -40,7 +40,7 @@ def show(
     if as_json:
         env.json({"schema": "ragcli/config@1", "files": files(config), "settings": rows})
         return
-    table = [[row["key"], _shown(row["value"]), clean(row["origin"])] for row in rows]
+    table = [[row["key"], _shown(row), clean(row["origin"])] for row in rows]
     columns(env.printer(), table, styles=("number",))
     for name in unknown_variables(env.environ):
         env.note(f"{name} is not a setting of ragcli")
@@ -92,7 +92,8 @@ def set_value(
     return 0
 
 
-def _shown(value: object) -> str:
+def _shown(row: dict[str, Any]) -> str:
     from ragcli.render.terminal import clean
 
-    return "-" if value is None else clean(str(value))
+    value = row["value"]
+    return f"({KEYS[row['key']].unset})" if value is None else clean(str(value))

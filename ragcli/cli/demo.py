@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
@@ -84,9 +83,10 @@ def questions() -> list[str]:
 def _index(env: Environment, config: Config) -> None:
     from ragcli.index.update import update
 
-    workers = config["threads"] or os.cpu_count() or 1
     folder = Path(INDEX_DIR)
-    events = update(folder, [Path()], encoder=engine.encoder(config, env), workers=workers)
+    events = update(
+        folder, [Path()], encoder=engine.encoder(config, env), workers=engine.workers(config)
+    )
     show_report(env, run(env, events, as_lines=False), folder, as_json=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -102,10 +103,18 @@ def generator(config: Config, env: Environment) -> Generator:
     return open_generator(
         ref.path,
         threads=config["threads"],
-        gpu_layers=config["gpu_layers"],
+        gpu_layers=None if config["gpu_layers"] == -1 else config["gpu_layers"],
         n_ctx=config["ctx"],
         verbose=env.verbose > 1,
     )
+
+
+def workers(config: Config) -> int:
+    """Processes that read files: --threads, else the CPUs that this process may use."""
+    if config["threads"] is not None:
+        return int(config["threads"])
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 @contextmanager
@@ -126,8 +135,8 @@ def answering(
     )  # refuses an unknown one before the model loads
     options = AskOptions(
         decode=config["decode"],
-        verifier=config["verifier"] or "lexical",
-        mode=SearchMode(config["mode"] or SearchMode.HYBRID),
+        verifier=config["verifier"],
+        mode=SearchMode(config["mode"]),
         where=where,
         force=force,
         n_ctx=config["ctx"],

@@ -21,9 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def forget(
     ctx: typer.Context,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A file, or a folder and all in it.")
-    ],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a folder and all in it.")],
     index: options.IndexDir = None,
     as_json: options.Json = False,
     color: options.ColorOption = None,

@@ -48,8 +48,7 @@ def index(
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir_to_write(config)
-    workers = config["threads"] or os.cpu_count() or 1
-    events = update(folder, existing(paths), encoder=engine.encoder(config, env), workers=workers,
+    events = update(folder, existing(paths), encoder=engine.encoder(config, env), workers=engine.workers(config),
                     identity=engine.named_encoder(config), rebuild=rebuild)  # fmt: skip
     report = run(env, events, as_lines=as_lines)
     show_report(env, report, folder, as_json=as_json, as_lines=as_lines)

@@ -56,21 +56,26 @@ class Key:
     help: str
     project: bool = False
     default: Any = None
+    unset: str = ""  # what holds where there is no default, for people
 
 
 KEYS: dict[str, Key] = {
-    "index": Key(_path, "folder of the index"),
-    "model": Key(_text, "generator: a GGUF file or the name of one"),
-    "encoder": Key(_text, "encoder: a folder or a name"),
-    "threads": Key(_integer(1), "CPU threads"),
-    "ctx": Key(_integer(256), "context size in tokens"),
-    "gpu_layers": Key(_integer(-1), "layers on the GPU, -1 for all"),
-    "verifier": Key(_text, "judge of support: lexical, llm or nli:PATH"),
-    "color": Key(_one_of(Color), "auto, always or never"),
-    "k": Key(_integer(1), "hits of a search", project=True),
-    "mode": Key(_one_of(SearchMode), "hybrid, lexical or dense", project=True),
+    "index": Key(_path, "folder of the index", unset=".ragcli here or above"),
+    "model": Key(_text, "generator: a GGUF file or the name of one", unset="bundled"),
+    "encoder": Key(_text, "encoder: a folder or a name", unset="bundled"),
+    "threads": Key(_integer(1), "CPU threads", unset="all CPUs"),
+    "ctx": Key(_integer(256), "context size in tokens", unset="the model's own"),
+    "gpu_layers": Key(
+        _integer(-1), "layers on the GPU, -1 for all", unset="all, where there is one"
+    ),
+    "verifier": Key(_text, "judge of support: lexical, llm or nli:PATH", default="lexical"),
+    "color": Key(_one_of(Color), "auto, always or never", default=Color.AUTO),
+    "k": Key(_integer(1), "hits of a search", project=True, default=10),
+    "mode": Key(
+        _one_of(SearchMode), "hybrid, lexical or dense", project=True, default=SearchMode.HYBRID
+    ),
     "method": Key(_text, "method of `ask`", project=True, default="plain"),
-    "decode": Key(_text, "decoder of `ask`", project=True),
+    "decode": Key(_text, "decoder of `ask`", project=True, unset="the method's own"),
     "max_tokens": Key(_integer(1), "longest answer in tokens", project=True),
     "seed": Key(_integer(0), "seed of random choices", project=True),
 }

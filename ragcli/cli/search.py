@@ -16,8 +16,6 @@ from ragcli.types import Hit, SearchMode
 if TYPE_CHECKING:
     from ragcli.index.reader import Reader
 
-DEFAULT_K = 10
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -52,7 +50,7 @@ def search(
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     query = engine.query(words)
-    chosen, most = SearchMode(config["mode"] or SearchMode.HYBRID), config["k"] or DEFAULT_K
+    chosen, most = SearchMode(config["mode"]), config["k"]
     where = Where(globs=tuple(globs or ()), kinds=tuple(kinds or ()))
     with engine.reader(config, env) as reader:
         hits = reader.search(query, k=most, mode=chosen, where=where)

@@ -32,6 +32,9 @@ class Searched:
 
 def print_answer(printer: Printer, answer: Answer, levels: risk.Levels | None = None) -> None:
     """The answer and its sources. levels: also show the risk of each token."""
+    if not answer.sentences:  # no documents were asked, so there is nothing to cite
+        for line in answer.text.splitlines():
+            printer.line(clean(line))
     for paragraph in _paragraphs(answer):
         pieces: list[Piece] = []
         for sentence in paragraph:

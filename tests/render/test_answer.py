@@ -86,6 +86,11 @@ def test_abstention_says_why():
     assert len(lines) == 13
 
 
+def test_an_answer_without_documents_is_its_text():
+    text = printed(records.answer(sentences=(), selected=(), text="One.\nTwo\x1b."))
+    assert text == "One.\nTwo.\n"
+
+
 def test_false_quotations_are_flagged():
     first = replace(records.answer().sentences[0], false_quotations=("made up",))
     text = printed(records.answer(sentences=(first,)))
