@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragcli.llm.base import EncodedPrompt, Feed, Output, Session
 
 MAIN, SECOND = 0, 1
+clock = time.perf_counter  # replaced where processor time is measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,24 +57,31 @@ class Lanes:
         if both:
             self.second = _row(outputs[1], 0)
 
-    def check(self, first: int, ahead: bool) -> list[NDArray[np.float32]]:
-        """Logits of the second branch for the answer's tokens from `first` on.
+    def check(
+        self, first: int, copied: int, ahead: bool
+    ) -> tuple[list[NDArray[np.float32]], list[Row]]:
+        """Rows of the second branch for the answer's tokens from `first` on.
 
-        It reads what it has not seen in one batch. ahead: the main branch reads the last
-        token in the same batch, in the hope that it stands.
+        It reads what it has not seen in one batch. copied: the last so many tokens are
+        guesses that the main branch has not read either: it reads them in the same batch
+        and its rows are given too, for each and for what follows. ahead: the main branch
+        reads the last token in the same batch, in the hope that it stands.
         """
         rows = [] if self.second is None else [self.second.logits]
-        last = len(self.tokens) - 1
-        wanted = last + 1 - first - len(rows)
-        feeds = [self._feed(SECOND, last, "last" if wanted == 1 else "all")] if wanted else []
-        if ahead:
-            feeds.append(self._feed(MAIN))
+        end = len(self.tokens) if copied else len(self.tokens) - 1
+        wanted = end + 1 - first - len(rows)
+        feeds = [self._feed(SECOND, end, "last" if wanted == 1 else "all")] if wanted else []
+        if ahead or copied:
+            feeds.append(self._feed(MAIN, None, "all" if copied else "last"))
         outputs = self._advance(feeds) if feeds else []
         if wanted:
             rows += list(outputs[0].logits[-wanted:])
-        self.main = _row(outputs[-1], 0) if ahead else None
         self.second = None
-        return rows
+        if not (ahead or copied):
+            return rows, []
+        main = [_row(outputs[-1], index) for index in range(len(outputs[-1].logits))]
+        self.main = None if copied else main[0]
+        return rows, main
 
     def take(self) -> Row:
         """The main branch's row for the next token; it is no longer at hand afterwards."""
@@ -98,13 +106,13 @@ class Lanes:
 
     def _advance(self, feeds: Sequence[Feed]) -> list[Output]:
         prompts = sum(self._unread(feed.branch) for feed in feeds)
-        started = time.perf_counter()
+        started = clock()
         outputs = self._session.advance(feeds)
         self.calls += 1
         fed = sum(len(feed.tokens) for feed in feeds)
         if prompts:
             share = prompts / (prompts + fed)
-            self.prefill_seconds += share * (time.perf_counter() - started)
+            self.prefill_seconds += share * (clock() - started)
         for feed in feeds:
             self.fed[feed.branch] += len(feed.tokens)
             self.decoded[feed.branch] += len(feed.tokens)

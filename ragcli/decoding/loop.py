@@ -59,7 +59,9 @@ def generate(
     reading = decoder.attention if isinstance(decoder, DragOptions) else "raw"
     watch = Watch(branches.main, risk, reading)
     lanes = Lanes(session, branches.main, second)
-    chooser = Chooser(lanes, blend, answer.sampling, watch, vocabulary.is_end, cancelled)
+    chooser = Chooser(
+        lanes, branches.main.tokens, blend, answer.sampling, watch, vocabulary.is_end, cancelled
+    )
     reason: Reason = "end"
     try:
         for decided in chooser.tokens():

@@ -30,10 +30,19 @@ class Choice:
 
 def choose(distribution: Distribution, sampling: SamplingOptions, step: int) -> Choice:
     """The token of step `step` (0-based). Ties go to the lower id."""
+    scores = perturbed(distribution, sampling, step)
+    place = int(scores.logp.argmax())
+    below = float(scores.logp[:place].max(initial=-np.inf))
+    above = float(scores.logp[place + 1 :].max(initial=-np.inf))
+    return Choice(scores.token(place), float(scores.logp[place]) - max(below, above))
+
+
+def perturbed(distribution: Distribution, sampling: SamplingOptions, step: int) -> Distribution:
+    """What the choice is the argmax of: log-probabilities, with noise where it is drawn."""
     if sampling.temperature == 0:
-        return _best(distribution, distribution.logp)
-    restricted = restrict(distribution, sampling)
-    return _best(restricted, restricted.logp + _noise(restricted, sampling.seed, step))
+        return distribution
+    kept = restrict(distribution, sampling)
+    return Distribution(kept.logp + _noise(kept, sampling.seed, step), kept.ids)
 
 
 def restrict(distribution: Distribution, sampling: SamplingOptions) -> Distribution:
@@ -72,13 +81,3 @@ def _noise(distribution: Distribution, seed: int, step: int) -> NDArray[np.float
     bits = raw if ids is None else raw[ids]
     uniform = ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52  # never 0 or 1
     return -np.log(-np.log(uniform))
-
-
-def _best(distribution: Distribution, scores: Floats) -> Choice:
-    place = int(scores.argmax())
-    token = distribution.token(place)
-    if len(scores) == 1:
-        return Choice(token, float("inf"))
-    below = float(scores[:place].max(initial=-np.inf))
-    above = float(scores[place + 1 :].max(initial=-np.inf))
-    return Choice(token, float(scores[place]) - max(below, above))

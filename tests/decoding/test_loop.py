@@ -18,7 +18,7 @@ from ragcli.decoding.options import (
     SamplingOptions,
 )
 from ragcli.errors import ContextFull, Interrupted, ModelError
-from ragcli.llm.base import Feed, Output
+from ragcli.llm.base import EncodedPrompt, Feed, Output
 from ragcli.types import Step
 from tests.decoding.toy import (
     DOCUMENTS,
@@ -137,6 +137,46 @@ def test_a_draft_that_stands_is_checked_in_few_batches() -> None:
     assert len(session.calls_of(1)) <= 1 + 96 / 24
     assert sum(session.calls_of(1)) == 12 + 95  # each token once: nothing is wasted
     assert sum(session.calls_of(0)) == 12 + 95
+
+
+@pytest.mark.parametrize("name", ["fke", "drag-all", "cad"])
+def test_what_the_prompt_says_is_copied_and_checked_at_once(name: str) -> None:
+    text = branches().main.tokens[1:].tolist()  # eleven tokens, which the model goes on saying
+    script, options = [text[i % 11] for i in range(11)], {"max_tokens": 44}
+    session = ToySession(script=script, apart=0.1)
+    steps, stop = run(EVERY[name], session, **options)
+    slow = ToySession(script=script, apart=0.1)
+    assert steps == run(EVERY[name], slow, draft=False, **options)[0]
+    assert stop.stats.acceptance > 0.8
+    assert session.calls < 44 / 2 < slow.calls
+    # copied tokens are read by both branches in the same call
+    assert any(call.get(0, 0) > 3 and call.get(1, 0) > 3 for call in session.log[1:])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(["fke", "fke paper", "drag-all", "cad"]),
+    script=st.lists(st.integers(2, 5), min_size=2, max_size=12),
+    loud=st.floats(0, 4),
+    temperature=st.sampled_from([0.0, 1.0]),
+    n_ctx=st.sampled_from([70, 10_000]),
+)
+def test_copies_that_fail_leave_no_trace(
+    name: str, script: list[int], loud: float, temperature: float, n_ctx: int
+) -> None:
+    text = np.array([DOCUMENTS, *(script * 20)[:30]], np.int32)
+    main = EncodedPrompt(text, (), np.full(31, -1, np.int32))
+    prompts = BranchPrompts(main, prompt(SENTENCES), prompt(NOISE))
+
+    def answer(draft: bool) -> list[Step]:
+        session = ToySession(script=script, loud=loud, n_ctx=n_ctx)
+        options = {"prompts": prompts, "risk": RiskContext(1.0, (), "none"), "draft": draft}
+        return run(EVERY[name], session, temperature=temperature, **options)[0]  # type: ignore[arg-type]
+
+    drafted, stepped = answer(draft=True), answer(draft=False)
+    common = min(len(drafted), len(stepped))
+    assert drafted[:common] == stepped[:common]
+    assert len(stepped) - len(drafted) <= 2 if n_ctx == 70 else len(drafted) == len(stepped)
 
 
 def test_branches_that_never_agree_are_hardly_drafted() -> None:

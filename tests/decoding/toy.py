@@ -56,7 +56,10 @@ def logits_after(tokens: Sequence[int], apart: float, end_bias: float) -> NDArra
 
 
 class ToySession:
-    """`script`: what the model says whatever came before (by answer position), or None."""
+    """`script`: what the model tends to say whatever came before, by answer position.
+
+    loud: how much that adds to the logits; 300 leaves no other choice.
+    """
 
     branches = 2
 
@@ -68,10 +71,11 @@ class ToySession:
         attention: bool = True,
         n_ctx: int = 10_000,
         script: Sequence[int] | None = None,
+        loud: float = 300.0,
     ) -> None:
         self.n_ctx = n_ctx
         self._apart, self._end_bias, self._attention = apart, end_bias, attention
-        self._script = script
+        self._script, self._loud = script, loud
         self._tokens: dict[int, list[int]] = {}
         self._decoded: dict[int, int] = {}
         self._prompt: dict[int, int] = {}
@@ -110,7 +114,9 @@ class ToySession:
     def _logits(self, branch: int, tokens: Sequence[int]) -> NDArray[np.float32]:
         row = logits_after(tokens, self._apart, self._end_bias)
         if self._script is not None:
-            row[self._script[(len(tokens) - self._prompt[branch]) % len(self._script)]] += 300
+            row[self._script[(len(tokens) - self._prompt[branch]) % len(self._script)]] += (
+                self._loud
+            )
         return row
 
     def length(self, branch: int) -> int:
