@@ -1,7 +1,7 @@
 """Which source sentences does an answer sentence rest on? Pure given scores.
 
-A source's score is a weighted sum of three signals, each in 0..1: attention (share of the
-attention that the answer sentence's tokens paid to it), similarity (cosine under the
+A source's score is a weighted sum of three signals, each in 0..1: attention (how far the
+answer sentence's tokens turned to it), similarity (cosine under the
 encoder), overlap (share of the claim's words it holds, rare words, names and figures
 weighing more). Sources are then added while they cover more of the claim. Weights were
 chosen on labelled questions (tests/bench/attribution.py).
@@ -37,7 +37,7 @@ class AttributionOptions:
     a further source must cover. asked: weight of a question's word against the answer's own.
     """
 
-    attention: float = 0.3
+    attention: float = 0.15
     similarity: float = 0.4
     overlap: float = 1.0
     asked: float = 0.3
@@ -133,22 +133,27 @@ def score_sources(
 def attention_shares(
     text: str, spans: Sequence[Span], steps: Sequence[Step], sources: int
 ) -> Scores | None:
-    """(claims, sources): attention of a claim's tokens on each source, scaled to a maximum of 1.
+    """(claims, sources): how far a claim's tokens turned to each source, scaled to a maximum of 1.
 
-    None where no step has attention on every source.
+    Every token pays most attention to the same few places, whatever it says; what tells is
+    the rise. So: a source's share of the attention on sources, less its median share over
+    the answer, at most over the claim's tokens. None where no step has attention.
     """
-    if not steps or any(len(step.attention) != sources for step in steps):
+    if not steps or not sources or any(len(step.attention) != sources for step in steps):
         return None
     raw = "".join(step.text for step in steps)
     ranges = step_ranges(steps, len(raw) - len(raw.lstrip()))
     masses = np.asarray([step.attention for step in steps], dtype=np.float64)
-    shares = np.zeros((len(spans), sources))
+    whole = masses.sum(axis=1, keepdims=True)
+    shares = masses / np.where(whole > 0, whole, 1.0)
+    rises = np.clip(shares - np.median(shares, axis=0), 0.0, None)
+    result = np.zeros((len(spans), sources))
     for row, span in enumerate(spans):
         inside = [a < span.end and b > span.start for a, b in ranges]
         if any(inside):
-            shares[row] = masses[inside].mean(axis=0)
-    top = shares.max(axis=1, keepdims=True)
-    scaled: Scores = shares / np.where(top > 0, top, 1.0)
+            result[row] = rises[inside].max(axis=0)
+    top = result.max(axis=1, keepdims=True)
+    scaled: Scores = result / np.where(top > 0, top, 1.0)
     return scaled
 
 

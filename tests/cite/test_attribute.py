@@ -95,7 +95,8 @@ def test_attention_decides_between_equals() -> None:
     twins = sources("The valve is red.", "The valve is red.")
     steps = [
         Step(1, "The valve", 0, 0, attention=(0.1, 0.4)),
-        Step(2, " is red.", 0, 0, attention=(0.1, 0.2)),
+        Step(2, " is", 0, 0, attention=(0.2, 0.2)),
+        Step(3, " red.", 0, 0, attention=(0.1, 0.1)),
     ]
     (sentence,) = attribute(
         "Which?", "The valve is red.", steps, twins, DOCUMENTS, no_similarity, LexicalVerifier()
@@ -103,16 +104,21 @@ def test_attention_decides_between_equals() -> None:
     assert cited(sentence) == [2]
 
 
-def test_attention_shares_are_means_over_the_tokens_of_a_claim() -> None:
+def test_attention_is_the_rise_over_the_median_share() -> None:
     text = "Ab. Cd."
     steps = [
-        Step(1, " Ab", 0, 0, attention=(0.2, 0.0)),
-        Step(2, ".", 0, 0, attention=(0.4, 0.1)),
-        Step(3, " Cd.", 0, 0, attention=(0.0, 0.3)),
+        Step(1, " Ab", 0, 0, attention=(0.4, 0.1)),  # shares 0.8, 0.2
+        Step(2, ".", 0, 0, attention=(0.1, 0.1)),  # 0.5, 0.5
+        Step(3, " Cd.", 0, 0, attention=(0.1, 0.3)),  # 0.25, 0.75
     ]
-    shares = attention_shares(text, claims(text), steps, 2)
-    # means (0.3, 0.05) and, " Cd." also starting within no claim, (0.0, 0.3), over their maxima
-    assert shares == pytest.approx(np.array([[1.0, 1 / 6], [0.0, 1.0]]))
+    # medians 0.5, 0.5; rises (0.3, 0), (0, 0), (0, 0.25); the last step is the second claim's
+    rises = attention_shares(text, claims(text), steps, 2)
+    assert rises == pytest.approx(np.array([[1.0, 0.0], [0.0, 1.0]]))
+
+
+def test_attention_on_nothing_is_no_share() -> None:
+    steps = [Step(1, "Ab.", 0, 0, attention=(0.0, 0.0))]
+    assert attention_shares("Ab.", claims("Ab."), steps, 2) == pytest.approx(np.zeros((1, 2)))
 
 
 def test_without_a_tap_there_are_no_shares() -> None:
