@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ragcli.cite.claims import claims, false_quotations, is_filler, is_refusal, step_ranges
 from ragcli.cite.claims import with_question as in_context
 from ragcli.cite.verify import Verifier, verdict
-from ragcli.cite.words import Word, words
+from ragcli.text.words import Word, words
 from ragcli.types import AnswerSentence, Citation, Document, Source, Span, Step, Verdict
 
 Scores = NDArray[np.float64]

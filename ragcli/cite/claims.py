@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ragcli.cite.words import fold, words
 from ragcli.text.sentences import split_sentences
+from ragcli.text.words import fold, words
 from ragcli.types import Block, Span, Step
 
 _FILLER = re.compile(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragcli.cite.question import Question, Term, meets
-from ragcli.cite.words import alike, keys_of
+from ragcli.text.words import alike, keys_of
 from ragcli.types import Hit
 
 NEIGHBOUR, PASSAGE, ELSEWHERE = 0.8, 0.6, 0.3  # what a constituent counts away from the sentence

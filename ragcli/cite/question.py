@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ragcli.cite.words import WordKind, fold, words
+from ragcli.text.words import WordKind, fold, words
 
 Expected = Literal["time", "number", "person", "any"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragcli.cite.evidence import PassageView
 from ragcli.cite.question import Question
-from ragcli.cite.words import fold, words
+from ragcli.text.words import fold, words
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ragcli.cite.claims import SHORT, is_refusal
 from ragcli.cite.question import Question, meets
-from ragcli.cite.words import alike, fold, keys_of, words
+from ragcli.text.words import alike, fold, keys_of, words
 from ragcli.types import AnswerSentence, Verdict
 
 _YES_NO = re.compile(

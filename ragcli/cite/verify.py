@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from ragcli.cite.words import Word, alike, fold, words
 from ragcli.errors import UsageError
 from ragcli.llm.base import Generator
 from ragcli.llm.prompts import verify as prompt
+from ragcli.text.words import Word, alike, fold, words
 from ragcli.types import Verdict
 
 VERIFIERS = ("lexical", "llm")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.cite.words import alike, key_of, keys_of, words
+from ragcli.text.words import alike, key_of, keys_of, words
 
 
 @pytest.mark.parametrize(
