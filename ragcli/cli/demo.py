@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +63,9 @@ def demo(
 @contextmanager
 def sample_folder() -> Iterator[Path]:
     """A temporary working directory with the samples in it; gone afterwards."""
+    import tempfile
+    from importlib import resources
+
     with tempfile.TemporaryDirectory(prefix="ragcli-demo-") as name, chdir(name):
         folder = Path(name)
         for sample in resources.files("ragcli.samples").iterdir():
@@ -76,6 +76,9 @@ def sample_folder() -> Iterator[Path]:
 
 def questions() -> list[str]:
     """The sample questions, those first that the bundled model answers well."""
+    import json
+    from importlib import resources
+
     text = resources.files("ragcli.samples").joinpath("questions.jsonl").read_text("utf-8")
     return [str(json.loads(line)["question"]) for line in text.splitlines() if line.strip()]
 

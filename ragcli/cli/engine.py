@@ -13,7 +13,6 @@ from ragcli.cli.config import COMMAND_LINE, Config
 from ragcli.cli.environment import Environment
 from ragcli.errors import IndexMissing, UsageError
 from ragcli.paths import INDEX_DIR, shown, user_cache_dir
-from ragcli.types import SearchMode
 
 if TYPE_CHECKING:
     from ragcli.decoding.settings import Settings
@@ -127,6 +126,7 @@ def answering(
     """
     from ragcli.methods.registry import find_method
     from ragcli.methods.run import Asker, AskOptions
+    from ragcli.types import SearchMode
 
     method = find_method(config["method"])
     settings = parse(config.assignments)

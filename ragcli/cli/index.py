@@ -14,10 +14,10 @@ from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
 from ragcli.errors import ExitCode, UsageError
-from ragcli.events import Event
 from ragcli.paths import shown
 
 if TYPE_CHECKING:
+    from ragcli.events import Event
     from ragcli.render.indexing import Report
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.cli.environment import Color
-from ragcli.types import SearchMode
+
+MODES = ("hybrid", "lexical", "dense")  # `types.SearchMode`, without importing it for --help
 
 
 def _text(value: object) -> str:
@@ -71,9 +72,7 @@ KEYS: dict[str, Key] = {
     "verifier": Key(_text, "judge of support: lexical, llm or nli:PATH", default="lexical"),
     "color": Key(_one_of(Color), "auto, always or never", default=Color.AUTO),
     "k": Key(_integer(1), "hits of a search", project=True, default=10),
-    "mode": Key(
-        _one_of(SearchMode), "hybrid, lexical or dense", project=True, default=SearchMode.HYBRID
-    ),
+    "mode": Key(_one_of(MODES), "hybrid, lexical or dense", project=True, default="hybrid"),
     "method": Key(_text, "method of `ask`", project=True, default="plain"),
     "decode": Key(_text, "decoder of `ask`", project=True, unset="the method's own"),
     "max_tokens": Key(_integer(1), "longest answer in tokens", project=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,10 +11,9 @@ from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
 from ragcli.errors import ExitCode
-from ragcli.types import Hit, SearchMode
 
 if TYPE_CHECKING:
-    from ragcli.index.reader import Reader
+    from ragcli.types import Hit
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +30,9 @@ def search(
     k: Annotated[
         int | None, typer.Option("-k", metavar="N", min=1, max=10_000, help="Most hits.")
     ] = None,
-    mode: Annotated[SearchMode | None, typer.Option("--mode", help="How to search.")] = None,
+    mode: Annotated[
+        Literal["hybrid", "lexical", "dense"] | None, typer.Option("--mode", help="How to search.")
+    ] = None,
     globs: options.Globs = None,
     kinds: options.Kinds = None,
     encoder: options.Encoder = None,
@@ -46,6 +47,7 @@ def search(
     """Search the index. Exit code 1 if nothing is found."""
     from ragcli.index.where import Where
     from ragcli.render.json import event_document, search_document
+    from ragcli.types import SearchMode
 
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
@@ -83,6 +85,3 @@ def _matcher(query: str) -> Callable[[str], bool]:
 
     terms = set(analyse(query, "en"))
     return lambda word: not terms.isdisjoint(analyse(word, "en"))
-
-
-__all__ = ["Reader", "register", "search"]

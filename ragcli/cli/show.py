@@ -12,11 +12,11 @@ from ragcli.cli import engine, options
 from ragcli.cli.target import Target, parse_target
 from ragcli.errors import NothingFound
 from ragcli.paths import shown
-from ragcli.types import Document, Span
 
 if TYPE_CHECKING:
     from ragcli.index.reader import Reader
     from ragcli.render.excerpt import Excerpt
+    from ragcli.types import Document, Span
 
 
 def register(app: typer.Typer) -> None:
@@ -82,6 +82,7 @@ def _document(reader: Reader, path: str) -> Document | None:
 
 def _span(reader: Reader, document: Document, text: str, target: Target) -> Span:
     from ragcli.render.excerpt import span_of_line, span_of_page
+    from ragcli.types import Span
 
     if target.span is not None:
         return Span(*target.span)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +106,8 @@ def _escape(char: str) -> str:
 
 def _replace_file(file: Path, text: str) -> None:
     """Write beside, then rename: the file is whole at every moment, and the user's alone."""
+    import tempfile  # costs 7 ms, which --help need not pay
+
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")
     try:

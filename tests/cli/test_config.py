@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from ragcli.cli import config, userfile
 from ragcli.cli.environment import Color, Environment
+from ragcli.cli.keys import MODES
 from ragcli.errors import UsageError
+from ragcli.types import SearchMode
 
 from .harness import invoke
 
@@ -42,6 +44,10 @@ def load(flags=None, **environ):
 def test_nothing_set(place):
     found, _ = load()
     assert (found["k"], found["method"], found.assignments) == (10, "plain", [])
+
+
+def test_modes_are_those_of_the_index():
+    assert set(MODES) == set(SearchMode)
 
 
 def test_precedence(place):

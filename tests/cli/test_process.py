@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +74,23 @@ def test_completions(words, offered, tmp_path):
     environ = {"_RAGCLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": position}
     done = process([], cwd=tmp_path, environ=environ)
     assert (set(done.out.split()), done.code) == (offered, 0)
+
+
+def test_bash_completes_by_the_script_in_the_sources(tmp_path):
+    script = Path(__file__).parents[2] / "completions" / "ragcli.bash"
+    if shutil.which("bash") is None:
+        pytest.skip("no bash here")
+    (tmp_path / "ragcli").write_text(f'#!/bin/sh\nexec {sys.executable} -m ragcli "$@"\n')
+    (tmp_path / "ragcli").chmod(0o755)
+    line = (
+        f"source {script}; COMP_WORDS=(ragcli sea); COMP_CWORD=1; "
+        "_ragcli_completion ragcli; echo ${COMPREPLY[@]}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.stdout == "search\n"
 
 
 def test_search_never_imports_torch(notes):
