@@ -18,7 +18,7 @@ from ragcli.encoders.base import EncoderIdentity
 from ragcli.errors import ModelError
 from ragcli.paths import shown, user_cache_dir
 
-FORMAT = 1  # raise it when the export changes: old ones are then not found
+FORMAT = 2  # raise it when the export changes: old ones are then not found
 TIMEOUT_S = 900
 
 

@@ -11,12 +11,15 @@ import contextlib
 import json
 import os
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
+
+from ragcli.encoders.onnx import load_graph, optimise
 
 OPSET = 17
 CHECK = (
@@ -43,7 +46,7 @@ class _Graph(torch.nn.Module):  # type: ignore[misc]
 
 
 def export(source: Path, target: Path) -> None:
-    """Writes model.onnx, tokenizer.json and meta.json into the existing folder `target`."""
+    """Writes graph, weights, tokenizer.json and meta.json into the existing folder `target`."""
     model = SentenceTransformer(str(source), device="cpu", local_files_only=True)
     model.eval()
     # Plain attention exports to the graph that onnxruntime fuses best.
@@ -53,7 +56,9 @@ def export(source: Path, target: Path) -> None:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.save(str(target / "tokenizer.json"))
-    _write_graph(model, target / "model.onnx")
+    with tempfile.TemporaryDirectory(dir=target) as plain:
+        _write_graph(model, Path(plain, "plain.onnx"))
+        optimise(Path(plain, "plain.onnx"), target)
     meta = {
         "dimension": model.get_embedding_dimension(),
         "max_tokens": model.max_seq_length,
@@ -83,8 +88,6 @@ def _write_graph(model: SentenceTransformer, file: Path) -> None:
 
 
 def _check(model: SentenceTransformer, target: Path) -> None:
-    from ragcli.encoders.onnx import load_graph
-
     reference = model.encode(list(CHECK), normalize_embeddings=True, show_progress_bar=False)
     ours = load_graph(target, threads=None).encode(CHECK)
     worst = float((reference * ours).sum(axis=1).min())

@@ -50,7 +50,13 @@ def test_a_passage_scores_by_the_variant_that_fits_best() -> None:
     index = Lexical.in_memory(ROWS)
     (alone,) = index.search([["red"]], 10)
     assert index.search([["red"], ["rot"]], 10) == [alone]
-    assert index.search([["red"], ["red", "red"]], 10) == [alone]
+    assert index.search([["red"], ["red"]], 10) == [alone]
+
+
+def test_a_term_given_twice_counts_twice() -> None:
+    index = Lexical.in_memory(ROWS)
+    ((_, once),) = index.search([["red"]], 10)
+    assert index.search([["red", "red"]], 10) == [(1, pytest.approx(2 * once))]
 
 
 def test_filter_by_file() -> None:
