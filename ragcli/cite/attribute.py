@@ -16,9 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcli.cite.claims import claims, false_quotations, is_filler, is_refusal, step_ranges
+from ragcli.cite.claims import (
+    bare,
+    claims,
+    false_quotations,
+    is_filler,
+    is_refusal,
+    step_ranges,
+)
 from ragcli.cite.claims import with_question as in_context
 from ragcli.cite.verify import Verifier, verdict
+from ragcli.text.normalise import readable
 from ragcli.text.words import Word, words
 from ragcli.types import AnswerSentence, Citation, Document, Source, Span, Step, Verdict
 
@@ -118,10 +126,10 @@ def score_sources(
     if not sources:
         return np.zeros((len(spans), 0))
     stated = [in_context(span.of(text), question, language) for span in spans]
-    texts = [source.sentence.text for source in sources]
+    texts = [readable(source.sentence.text) for source in sources]
     attention = attention_shares(text, spans, steps, len(sources))
     total = options.similarity * np.clip(similarity(stated, texts), 0.0, 1.0).astype(np.float64)
-    said = [span.of(text) for span in spans]
+    said = [bare(span.of(text)) for span in spans]
     total += options.overlap * overlaps(said, question, texts, options.asked, language)
     weight = options.similarity + options.overlap
     if attention is not None:
@@ -201,7 +209,7 @@ def choose(
     if not len(scores) or scores.max() < options.floor:
         return ()
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
-    known = [frozenset(w.key for w in words(s.sentence.text, language)) for s in sources]
+    known = [frozenset(w.key for w in words(readable(s.sentence.text), language)) for s in sources]
     claimed = {w.key: _KIND[w.kind] for w in words(claim, language) if w.kind != "stop"}
     total = sum(claimed.values())
     chosen = [order[0]]
@@ -258,5 +266,5 @@ def premise(sources: Sequence[Source], documents: Mapping[int, Document]) -> str
         if above and above != last:
             parts.append(f"{above}:")
             last = above
-        parts.append(source.sentence.text)
+        parts.append(readable(source.sentence.text))
     return " ".join(parts)

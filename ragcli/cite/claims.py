@@ -27,6 +27,14 @@ _REFUSAL = re.compile(
     rf"|\bno (?:mention|information|answer)\b|\bnot (?:in|found in) the {_SUBJECT}"
     r"|^(?:it is |this is )?(?:unknown|not (?:known|mentioned|stated|specified|found))\b"
 )
+_ATTRIBUTION = re.compile(
+    rf"^(?:(?:according to|based on|from) (?:the |this )?(?:provided |given )?{_SUBJECT}"
+    r"(?: \d+)?(?: provided| given| above)?,?\s+"
+    rf"|(?:the|this) (?:provided |given )?{_SUBJECT}(?: \d+)? (?:also |further )?"
+    r"(?:states?|says?|mentions?|indicates?|explains?|notes?|shows?|describes?)(?: that)?\s+"
+    r"|the answer (?:to (?:the|this|your) question )?is(?: that|:)?\s+)",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"“([^“”]{8,})”|\"([^\"\n]{8,})\"|«\s*([^«»]{8,}?)\s*»|„([^„“”]{8,})[“”]")
 SHORT = 3  # content words; an answer sentence of fewer is judged with its question
 
@@ -63,12 +71,22 @@ def is_filler(sentence: str) -> bool:
 
 
 def is_refusal(sentence: str) -> bool:
-    """Whether a sentence says that the documents do not hold the answer."""
-    return bool(_REFUSAL.search(fold(sentence).strip()))
+    """Whether a sentence says that the documents do not hold the answer, and nothing else."""
+    folded = fold(sentence).strip()
+    said, but, _ = folded.partition(" but ")
+    if but and sum(word.kind != "stop" for word in words(said)) > SHORT:
+        folded = said
+    return bool(_REFUSAL.search(folded))
+
+
+def bare(sentence: str) -> str:
+    """The sentence without a lead such as "The document states that"."""
+    return _ATTRIBUTION.sub("", sentence.strip(), count=1) or sentence
 
 
 def with_question(sentence: str, question: str, language: str = "en") -> str:
-    """A short answer ("308") after its question, any other sentence as it is."""
+    """What a sentence claims: a short answer ("308") after its question, any other by itself."""
+    sentence = bare(sentence)
     content = sum(word.kind != "stop" for word in words(sentence, language))
     return f"{question} {sentence}" if content <= SHORT else sentence
 

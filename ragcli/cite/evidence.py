@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragcli.cite.question import Question, Term, meets
+from ragcli.text.normalise import readable
 from ragcli.text.words import alike, keys_of
 from ragcli.types import Hit
 
@@ -72,7 +73,7 @@ def view(hit: Hit) -> PassageView:
     """A hit as evidence."""
     document = hit.document
     context = f"{document.title} {hit.passage.heading} {document.relative}"
-    texts = tuple(sentence.text for sentence in hit.passage.sentences)
+    texts = tuple(readable(sentence.text) for sentence in hit.passage.sentences)
     return PassageView(texts, hit.sentence_scores, context)
 
 

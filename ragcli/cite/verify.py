@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -55,8 +56,9 @@ def verdict(verifier: Verifier, score: float) -> Verdict:
 class LexicalVerifier:
     """Names, figures and content words must stand in the premise; nothing is inferred.
 
-    The score is the weighted share of them that does. A name or figure that is missing
-    makes the sentence unsupported at best partly, a negation on one side only halves it.
+    The score is the weighted share of them that does. With a name or figure missing, or
+    another figure for the same thing ("20 times", "22 times"), a sentence is partly supported
+    at best; a negation on one side only halves the score.
     """
 
     name = "lexical"
@@ -78,9 +80,28 @@ class LexicalVerifier:
         total = sum(_WEIGHTS[word.kind] for word in claimed.values())
         score = sum(_WEIGHTS[word.kind] * found[key] for key, word in claimed.items()) / total
         facts = [key for key, word in claimed.items() if word.kind != "word"]
-        if any(found[key] == 0 for key in facts):
+        if any(found[key] == 0 for key in facts) or self._other_figure(premise, hypothesis):
             score = min(score, _MISSING_FACT)
         return score * (0.5 if _negated(premise) != _negated(hypothesis) else 1.0)
+
+    def _other_figure(self, premise: str, hypothesis: str) -> bool:
+        """Whether the premise gives another figure for what the hypothesis counts."""
+        known = counted(premise, self._language)
+        return any(
+            counted_key in known and number not in known[counted_key]
+            for counted_key, numbers in counted(hypothesis, self._language).items()
+            for number in numbers
+        )
+
+
+def counted(text: str, language: str = "en") -> dict[str, set[str]]:
+    """What a text counts, by key: the word right after each figure ("22 times"), to its figures."""
+    found = words(text, language)
+    table: dict[str, set[str]] = {}
+    for figure, after in pairwise(found):
+        if figure.kind == "number" and after.kind in ("word", "name"):
+            table.setdefault(after.key, set()).add(figure.key)
+    return table
 
 
 def _found(word: Word, known: frozenset[str]) -> float:

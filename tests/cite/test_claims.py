@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcli.cite.claims import (
+    bare,
     claims,
     false_quotations,
     is_filler,
@@ -66,6 +67,7 @@ def test_no_filler(text: str) -> None:
         "There is no information about Italy.",
         "The answer is not given in the context.",
         "Not mentioned.",
+        "I am sorry, but I cannot answer that.",
     ],
 )
 def test_refusals(text: str) -> None:
@@ -79,6 +81,7 @@ def test_refusals(text: str) -> None:
         "The document was signed in 1905.",
         "She did not know the island.",
         "Nobody was told.",
+        "The text says that Dewar worked on liquid oxygen in 1891, but it does not say where.",
     ],
 )
 def test_no_refusals(text: str) -> None:
@@ -99,6 +102,19 @@ def test_no_refusals(text: str) -> None:
 def test_quotations(sentence: str, false: tuple[str, ...]) -> None:
     known = ["Often she kept  her\nbees.", "And a goat."]
     assert false_quotations(sentence, known) == false
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The document states that the valve is red.", "the valve is red."),
+        ("According to the documents, the valve is red.", "the valve is red."),
+        ("Document 2 is red.", "Document 2 is red."),
+        ("The text says", "The text says"),
+    ],
+)
+def test_leads_are_no_claim(sentence: str, expected: str) -> None:
+    assert bare(sentence) == expected
 
 
 def test_short_answers_are_judged_with_their_question() -> None:

@@ -45,6 +45,16 @@ def test_a_missing_figure_caps_the_score() -> None:
     assert score == pytest.approx(0.4)
 
 
+def test_another_figure_for_the_same_thing_caps_the_score() -> None:
+    premise = "The valve in room 20 is opened by turning it 22 times."
+    scores = LexicalVerifier().entails(
+        [premise] * 2,
+        ["The valve in room 20 is turned 22 times.", "The valve in room 20 is turned 20 times."],
+    )
+    assert scores[0] > 0.9
+    assert scores[1] == pytest.approx(0.4)
+
+
 def test_pairs_must_match() -> None:
     with pytest.raises(ValueError):
         LexicalVerifier().entails(["a"], [])

@@ -78,8 +78,8 @@ def test_abstains_before_generating(hits: tuple[Hit, ...]) -> None:
     ("script", "reason"),
     [
         ("The documents do not say who was first.", "found no answer"),
-        ("The first keeper of the light was Jon Berg.", "Jon"),
-        ("Rome.", "Rome"),
+        ("Mira Oskan was the first keeper of the light in 1908.", "1908"),
+        ("Rome.", "no sentence"),
         ("Bread is made of flour and water.", "no sentence"),
         ("", "no answer"),
     ],
