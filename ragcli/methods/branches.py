@@ -40,13 +40,13 @@ def prepare(
     n_ctx: int | None,
 ) -> Prepared:
     """Frames and encodes the branches. Raises UsageError, ModelError."""
-    if method.retrieve is None and tools.decode != "plain":
+    if not method.reads and tools.decode != "plain":
         raise UsageError(
             f"{method.name} has no documents for the decoder {tools.decode}",
             hint="use --decode plain, or another method",
         )
     options = tools.settings.decoder(tools.decode)
-    frame = FRAMES[tools.decode](tools.settings.drag) if method.retrieve else ClosedBook()
+    frame = FRAMES[tools.decode](tools.settings.drag) if method.reads else ClosedBook()
     framed = frame(question, selection, so_far)
     budget = _budget(tools, n_ctx)
     main = fit(framed.main, tools.generator, budget)

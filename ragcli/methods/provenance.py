@@ -14,7 +14,7 @@ from ragcli.types import Document
 
 def provenance(
     *,
-    model: ModelIdentity,
+    model: ModelIdentity | None,
     index: dict[str, Any],
     documents: Iterable[Document],
     settings: Settings,
@@ -38,7 +38,7 @@ def provenance(
         "verifier": verifier,
         "seed": settings.sampling.seed,
         "options": settings.as_dict(),
-        "model": _model(model),
+        "model": None if model is None else _model(model),
         "index": index,
         "documents": [
             {"path": shown(document.path), "sha256": document.sha256}

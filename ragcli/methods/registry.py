@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from ragcli.decoding.options import DECODERS, Setting, show
 from ragcli.decoding.settings import Row, Settings, known_settings, parse_settings
 from ragcli.errors import UsageError
+from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
+from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
 from ragcli.methods.retrieval import Hybrid
 from ragcli.methods.selectors import TopPassages
 from ragcli.methods.stages import Method
@@ -24,7 +26,7 @@ SETTINGS: dict[str, Setting] = {
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
         low=0, high=2,
     ),
-}  # fmt: skip
+} | GGATRIEVAL_SETTINGS  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -51,6 +53,13 @@ METHODS: dict[str, Method] = {
             decode="drag",
             retrieve=Hybrid(),
             select=TopPassages(),
+        ),
+        Method(
+            "ggatrieval",
+            "rounds of retrieval until what is kept matches every part of the question",
+            "paper 004",
+            gather=GroundedRounds(),
+            select=AlignedPassages(),
         ),
         Method("closed-book", "the model's memory alone, no documents", "baseline"),
     )
@@ -84,11 +93,11 @@ def describe(name: str) -> MethodRow:
     stages = {
         field.name: repr(stage)
         for field in fields(method)
-        if field.name in ("expand", "retrieve", "refine", "select", "watch")
+        if field.name in ("expand", "retrieve", "refine", "gather", "select", "watch")
         and (stage := getattr(method, field.name)) is not None
     }
-    namespaces = {DECODERS[method.decode].options.namespace, "sampling"}
-    if method.retrieve is not None:
+    namespaces = {DECODERS[method.decode].options.namespace, "sampling", method.name}
+    if method.reads:
         namespaces |= {"retrieval", "evidence"}
     rows = tuple(
         Row(key, show(one.default), one.allowed, one.doc, one.source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ragcli.methods.stages import Tools
+from ragcli.methods.stages import Method, Tools
 from ragcli.types import Hit
 
 
@@ -41,3 +41,19 @@ def scaled(hits: Sequence[Hit]) -> list[float]:
     """Fused scores scaled to [0, 1]: the best is 1, no score is 0."""
     top = max((hit.score for hit in hits), default=0.0)
     return [min(1.0, max(0.0, hit.score / top)) if top > 0 else 0.0 for hit in hits]
+
+
+def retrieved(question: str, method: Method, tools: Tools) -> tuple[Hit, ...]:
+    """Expand, retrieve, and as long as `refine` has a further query retrieve again."""
+    assert method.retrieve is not None
+    queries = [question]
+    if method.expand is not None:
+        queries = list(method.expand(question, tools))
+    hits = method.retrieve(queries, tools)
+    for _ in range(method.rounds if method.refine is not None else 0):
+        refined = method.refine(question, hits, tools) if method.refine else None
+        if refined is None:
+            break
+        queries.append(refined)
+        hits = method.retrieve(queries, tools)
+    return hits

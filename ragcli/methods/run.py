@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,31 +14,35 @@ from numpy.typing import NDArray
 from ragcli.cite import support
 from ragcli.cite.attribute import attribute
 from ragcli.cite.evidence import Evidence, Limits, view, weigh
-from ragcli.cite.question import Question, parse_question
+from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
 from ragcli.decoding.loop import generate
 from ragcli.decoding.settings import Settings
 from ragcli.decoding.stop import Stop
-from ragcli.events import Cited, Event, Finished, Retrieved, Selected, Token, Warned
+from ragcli.errors import UsageError
+from ragcli.events import Cited, Event, Finished, Retrieved, Selected, Token
 from ragcli.index.reader import Reader
-from ragcli.index.where import EVERYWHERE, Where
 from ragcli.llm.base import Generator, Session
-from ragcli.methods.branches import Prepared, prepare
+from ragcli.llm.ondemand import identity_of
+from ragcli.methods import verbatim
+from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
 from ragcli.methods.provenance import provenance
-from ragcli.methods.stages import Method, Selection, Tools, sources_of
+from ragcli.methods.retrieval import retrieved
+from ragcli.methods.stages import Method, Tools
+from ragcli.methods.state import AskOptions, Run
 from ragcli.text.language import detect
+from ragcli.text.normalise import readable
 from ragcli.types import (
     Answer,
     AnswerSentence,
     Document,
     Hit,
-    SearchMode,
-    Source,
-    Step,
 )
+
+__all__ = ["AskOptions", "Asker", "never"]
 
 Cancelled = Callable[[], bool]
 
@@ -47,61 +50,6 @@ Cancelled = Callable[[], bool]
 def never() -> bool:
     """Not cancelled."""
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class AskOptions:
-    """How to answer, beside the method's settings.
-
-    decode: overrides the method's decoder. force: answer although the evidence is thin,
-    with a warning. n_ctx: most tokens of a prompt and its answer.
-    """
-
-    decode: str | None = None
-    verifier: str = "lexical"
-    mode: SearchMode = SearchMode.HYBRID
-    where: Where = EVERYWHERE
-    force: bool = False
-    n_ctx: int | None = None
-
-
-@dataclass(slots=True)
-class _Run:
-    """One question's state, filled as the stages finish."""
-
-    question: str
-    method: Method
-    tools: Tools
-    language: str = "en"
-    hits: tuple[Hit, ...] = ()
-    selection: Selection = field(default_factory=Selection)
-    prepared: Prepared | None = None
-    asked: Question | None = None
-    steps: list[Step] = field(default_factory=list)
-    stop: str = ""
-    warnings: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            spent = time.perf_counter() - start
-            self.timings[stage] = self.timings.get(stage, 0.0) + spent
-
-    def warn(self, message: str) -> Warned:
-        self.warnings.append(message)
-        return Warned(message)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return sources_of(self.prepared.contexts) if self.prepared else ()
-
-    @property
-    def documents(self) -> dict[int, Document]:
-        return {hit.document.id: hit.document for hit in self.hits}
 
 
 class Asker:
@@ -147,18 +95,23 @@ class Asker:
         Raises UsageError, IndexUnusable, ModelError. When cancelled while it writes, the
         answer ends there with the stop reason "interrupted".
         """
-        run = _Run(question, method, self._tools(method))
+        if self._options.verbatim and not method.reads:
+            raise UsageError(f"{method.name} has no documents to quote", hint="use another method")
+        run = Run(question, method, self._tools(method))
         yield from self._retrieve(run)
         reason = ""
-        if method.retrieve is not None:
+        if method.reads:
             evidence = self._weigh(run)
-            reason = evidence.reason
+            reason = (run.gathered.reason if run.gathered else "") or evidence.reason
         if reason and not self._options.force:
             yield Finished(self._answer(run, "", (), reason))
             return
         if reason:
             yield run.warn(f"the evidence is thin: {reason}")
         yield from self._select(run)
+        if self._options.verbatim:
+            yield from self._quote(run)
+            return
         yield from self._generate(run, cancelled)
         yield from self._cite(run)
 
@@ -175,48 +128,47 @@ class Asker:
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._reader.encode(texts)
 
-    def _retrieve(self, run: _Run) -> Iterator[Event]:
+    def _retrieve(self, run: Run) -> Iterator[Event]:
         method = run.method
-        if method.retrieve is None:
+        if not method.reads:
             return
         with run.timed("retrieve"):
-            queries = [run.question]
-            if method.expand is not None:
-                queries = list(method.expand(run.question, run.tools))
-            run.hits = method.retrieve(queries, run.tools)
-            for _ in range(method.rounds if method.refine is not None else 0):
-                refined = (
-                    method.refine(run.question, run.hits, run.tools) if method.refine else None
-                )
-                if refined is None:
-                    break
-                queries.append(refined)
-                run.hits = method.retrieve(queries, run.tools)
+            if method.gather is not None:
+                run.gathered = yield from method.gather(run.question, run.tools)
+                run.hits = run.gathered.hits
+            else:
+                run.hits = retrieved(run.question, method, run.tools)
             stale = self._reader.stale(list(run.documents.values()))
         run.language = _language(run.question, run.hits)
         yield Retrieved(run.hits)
         for document in stale:
             yield run.warn(f"{document.relative} changed since it was indexed")
 
-    def _weigh(self, run: _Run) -> Evidence:
+    def _weigh(self, run: Run) -> Evidence:
         with run.timed("check"):
-            shown = run.hits[: run.tools.number("retrieval.k")]
+            kept = run.gathered.kept if run.gathered else run.tools.number("retrieval.k")
+            shown = run.hits[:kept]
             passages = [view(hit) for hit in shown]
             asked = parse_question(run.question, run.language)
             run.asked = with_related(asked, passages, self._encode, run.language)
             limits = replace(Limits(), enough=float(self._settings.extra["evidence.enough"]))
             return weigh(run.asked, passages, run.language, limits)
 
-    def _select(self, run: _Run) -> Iterator[Event]:
+    def _select(self, run: Run) -> Iterator[Event]:
         method = run.method
         with run.timed("select"):
             if method.select is not None:
                 run.selection = method.select(run.question, run.hits, run.tools)
-            run.prepared = prepare(
-                run.question, method, run.selection, "", run.tools, self._options.n_ctx
-            )
+                run.hits = run.selection.hits or run.hits
+            if self._options.verbatim:
+                run.shown = verbatim.chosen(run.question, run.selection, run.hits, run.tools)
+            else:
+                run.prepared = prepare(
+                    run.question, method, run.selection, "", run.tools, self._options.n_ctx
+                )
+                run.shown = run.prepared.contexts
         yield Selected(run.sources, run.selection.by)
-        for warning in run.prepared.warnings:
+        for warning in run.prepared.warnings if run.prepared else ():
             yield run.warn(warning)
 
     def _session(self, branches: int) -> Session:
@@ -224,7 +176,7 @@ class Asker:
             self._sessions[branches] = self._generator.session(branches)
         return self._sessions[branches]
 
-    def _generate(self, run: _Run, cancelled: Cancelled) -> Iterator[Event]:
+    def _generate(self, run: Run, cancelled: Cancelled) -> Iterator[Event]:
         assert run.prepared is not None
         prepared = run.prepared
         start = time.perf_counter()
@@ -252,10 +204,15 @@ class Asker:
         for warning in stop.warnings:
             yield run.warn(warning)
 
-    def _cite(self, run: _Run) -> Iterator[Event]:
+    def _quote(self, run: Run) -> Iterator[Event]:
+        """The chosen source sentences as they stand."""
+        text, sentences = verbatim.compose(run.shown)
+        yield from self._finish(run, text, sentences)
+
+    def _cite(self, run: Run) -> Iterator[Event]:
         raw = "".join(step.text for step in run.steps)
         text = finished_text(raw, run.stop, run.language)
-        if run.method.retrieve is None:
+        if not run.method.reads:
             yield Finished(self._answer(run, text, (), "" if text else "the model gave no answer"))
             return
         with run.timed("cite"):
@@ -269,7 +226,12 @@ class Asker:
                 self._verifier(run.language),
                 language=run.language,
             )
-            reason = self._objection(run, sentences)
+        yield from self._finish(run, text, sentences)
+
+    def _finish(
+        self, run: Run, text: str, sentences: tuple[AnswerSentence, ...]
+    ) -> Iterator[Event]:
+        reason = self._objection(run, sentences)
         if reason and not self._options.force:
             yield Finished(self._answer(run, "", (), reason))
             return
@@ -279,13 +241,12 @@ class Asker:
             yield Cited(sentence)
         yield Finished(self._answer(run, text, sentences, ""))
 
-    def _objection(self, run: _Run, sentences: Sequence[AnswerSentence]) -> str:
-        assert run.prepared is not None
+    def _objection(self, run: Run, sentences: Sequence[AnswerSentence]) -> str:
         assert run.asked is not None
         if run.stop == "interrupted":
             return ""
-        known = [source.sentence.text for source in run.sources]
-        known += [heading_of(context) for context in run.prepared.contexts]
+        known = [readable(source.sentence.text) for source in run.sources]
+        known += [heading_of(context) for context in run.shown]
         return support.objection(run.asked, sentences, known, run.language)
 
     def _similarity(self, claims: Sequence[str], sources: Sequence[str]) -> NDArray[np.float32]:
@@ -299,7 +260,7 @@ class Asker:
         return self._verifiers[language]
 
     def _answer(
-        self, run: _Run, text: str, sentences: tuple[AnswerSentence, ...], reason: str
+        self, run: Run, text: str, sentences: tuple[AnswerSentence, ...], reason: str
     ) -> Answer:
         shown = {source.sentence.document_id for source in run.sources}
         return Answer(
@@ -316,19 +277,22 @@ class Asker:
             warnings=tuple(run.warnings),
             timings=dict(run.timings),
             provenance=self._provenance(run, [run.documents[i] for i in shown]),
+            trace=run.gathered.trace if run.gathered else None,
         )
 
-    def _provenance(self, run: _Run, documents: Sequence[Document]) -> dict[str, Any]:
+    def _provenance(self, run: Run, documents: Sequence[Document]) -> dict[str, Any]:
         return provenance(
-            model=self._generator.identity,
+            model=identity_of(self._generator),
             index=self._reader.identity,
             documents=documents,
             settings=self._settings,
             method=run.method.name,
-            decode=run.tools.decode,
+            decode="" if self._options.verbatim else run.tools.decode,
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,
-            verifier=self._verifier(run.language).name,
+            verifier=verbatim.VERIFIER
+            if self._options.verbatim
+            else self._verifier(run.language).name,
         )
 
 

@@ -1,6 +1,7 @@
 """A method is a value made of stages; one engine (`run`) runs all of them.
 
     expand → retrieve → (refine → retrieve)* → select → frame → decode → (watch → retrieve …)*
+    gather → select → frame → decode → (watch → retrieve …)*
 
 A stage is a frozen value that is called; printing a method explains it. Stages share no
 state but what they are given, and any of them can be exchanged.
@@ -9,6 +10,7 @@ state but what they are given, and any of them can be exchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Generator as Generating
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcli.decoding.settings import Settings
+from ragcli.events import Event
 from ragcli.llm.base import Generator, PromptPiece
-from ragcli.types import Component, Document, Hit, Sentence, Source, Step
+from ragcli.types import Component, Document, Hit, Sentence, Source, Step, Trace
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -57,6 +60,7 @@ class Selection:
     documents: for the main branch, best first. sentences: for the fine-grained branch.
     noise: the reference of calibration, None when there is no passage to take. by: which
     selector and backend ran, for people. components: of the query, where an analyzer ran.
+    hits: the hits as the selector judged and ordered them, None where it left them alone.
     """
 
     documents: tuple[Context, ...] = ()
@@ -64,6 +68,20 @@ class Selection:
     noise: Context | None = None
     by: str = ""
     components: tuple[Component, ...] | None = None
+    hits: tuple[Hit, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a method that retrieves in rounds found, what it kept first.
+
+    kept: how many of the hits. reason: why they do not suffice, for people; empty when they do.
+    """
+
+    hits: tuple[Hit, ...]
+    kept: int
+    reason: str = ""
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +124,12 @@ class Retrieve(Protocol):
     def __call__(self, queries: Sequence[str], tools: Tools) -> tuple[Hit, ...]: ...
 
 
+class Gather(Protocol):
+    """Rounds of retrieval of a method's own; yields progress, returns what was gathered."""
+
+    def __call__(self, question: str, tools: Tools) -> Generating[Event, None, Gathered]: ...
+
+
 class Select(Protocol):
     """What of the hits goes into which branch."""
 
@@ -134,7 +158,11 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to answer: stages and a decoder. retrieve None: from the model's memory alone."""
+    """A way to answer: stages and a decoder.
+
+    gather stands in place of expand, retrieve and refine. Without it and without retrieve the
+    model answers from its memory alone.
+    """
 
     name: str
     summary: str
@@ -145,7 +173,13 @@ class Method:
     refine: Refine | None = None
     select: Select | None = None
     watch: Watch | None = None
+    gather: Gather | None = None
     rounds: int = 3  # most further retrievals by refine, and by watch
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads documents at all."""
+        return self.retrieve is not None or self.gather is not None
 
 
 def sources_of(contexts: Sequence[Context]) -> tuple[Source, ...]:

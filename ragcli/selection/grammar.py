@@ -29,9 +29,7 @@ TIME_NOUNS = _set(
     "year years date dates month months century decade decades day days time weekday season"
 )
 MEASURES = _set("many much old tall long far high heavy deep wide big large fast often")
-FILLERS = _set(
-    "please briefly shortly tell me us explain describe say know you could can would"
-)
+FILLERS = _set("please briefly shortly tell me us explain describe say know you could can would")
 
 # Base forms; inflected forms are found by taking the ending off.
 _VERBS = """accept achieve act add address adopt affect agree aim allow announce appear apply argue

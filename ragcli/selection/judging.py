@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def parse(question: str, generator: Generator, language: str = "en") -> tuple[Co
     if not plain:
         return cut
     spans = [Span(one.start, one.end) for one in plain]
-    joined = [Span(a.start, b.end) for a, b in zip(spans, spans[1:], strict=False)
+    joined = [Span(a.start, b.end) for a, b in pairwise(spans)
               if not question[a.end:b.start].strip()]  # fmt: skip
     scores = _role_scores(question, [*spans, *joined], generator)
     chosen = _greedy(spans, joined, scores)

@@ -31,7 +31,7 @@ def progressive(
         seen = {identity(one) for one in chosen}
         pool = [*chosen, *(one for one in part if identity(one) not in seen)]
         keys = order(pool)
-        ranked = sorted(range(len(pool)), key=lambda at: (keys[at], at))  # noqa: B023
+        ranked = sorted(range(len(pool)), key=lambda at: (keys[at], at))
         chosen = [pool[at] for at in ranked[:keep]]
     return tuple(chosen[:keep])
 

@@ -1,0 +1,228 @@
+"""GGatrieval (paper 004): rounds of retrieval until what is kept matches the whole question.
+
+    parse → (retrieve → align → rerank → select progressively → verify → augment)*
+
+Algorithm 1 as printed never assigns D, so that its query augmentation would never run: here
+D is what the round before kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragcli.events import Event, Progress
+from ragcli.methods.grounding import BACKENDS, Backend, Options
+from ragcli.methods.retrieval import merge, scaled
+from ragcli.methods.stages import Context, Gathered, Selection, Tools
+from ragcli.selection.alignment import aligned_sentences, labels, renumbered, rerank, uncovered
+from ragcli.selection.augmentation import augmented
+from ragcli.selection.progressive import progressive
+from ragcli.text.language import detect
+from ragcli.types import AlignmentLabel, AugmentedQuery, Constituent, Hit, Iteration, Trace
+
+ALL_FULL = "every passage kept matches the whole question"
+NOTHING_NEW = "the augmented queries found nothing new"
+LAST_ROUND = "the last round"
+SUFFICIENT = "the passages kept suffice"
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedRounds:
+    """Retrieve, align, keep, verify; else augment the queries and go on.
+
+    The first round retrieves `ggatrieval.candidates` passages for the question, each later one
+    `ggatrieval.fetch` for each augmented query.
+    """
+
+    backends: tuple[str, ...] = tuple(BACKENDS)
+
+    def __call__(self, question: str, tools: Tools) -> Generator[Event, None, Gathered]:
+        options = Options.of(tools.settings)
+        backend = BACKENDS[options.backend](question, detect(question) or "en", tools, options)
+        rounds = _Rounds(question, tools, options, backend)
+        for number in range(options.iterations):
+            yield Progress("round", number, options.iterations)
+            if rounds.ended_before(number) or rounds.run_one():
+                break
+        return rounds.gathered()
+
+
+class _Rounds:
+    """The state of the loop: what is known of each passage, what is kept, what was asked."""
+
+    def __init__(self, question: str, tools: Tools, options: Options, backend: Backend) -> None:
+        self._question, self._tools = question, tools
+        self._options, self._backend = options, backend
+        self._parts: tuple[Constituent, ...] = backend.parse()
+        self._known: dict[int, Hit] = {}
+        self._kept: tuple[Hit, ...] = ()  # D of Algorithm 1
+        self._queries: tuple[AugmentedQuery, ...] = (AugmentedQuery(question, "question"),)
+        self._iterations: list[Iteration] = []
+        self._ended = LAST_ROUND
+
+    def ended_before(self, number: int) -> bool:
+        """Prepares the queries of a later round; True when there is nothing to ask."""
+        if number == 0:
+            return False
+        self._queries = augmented(
+            self._question,
+            self._kept,
+            tau=self._options.tau,
+            reword=self._backend.reword,
+            imagine=self._backend.imagine,
+        )
+        if not self._queries:
+            self._ended = ALL_FULL
+        return not self._queries
+
+    def run_one(self) -> bool:
+        """One round; True when it was the last."""
+        before = {hit.passage.id for hit in self._kept}
+        known = set(self._known)
+        candidates = self._candidates()
+        self._keep(candidates)
+        kept = {hit.passage.id for hit in self._kept}
+        score = self._backend.verify(self._kept)
+        sufficient = bool(self._kept) and score >= self._options.enough
+        self._iterations.append(self._record(candidates, score, sufficient))
+        if sufficient:
+            self._ended = SUFFICIENT
+            return True
+        if kept == before and set(self._known) == known:
+            self._ended = NOTHING_NEW
+            return True
+        return False
+
+    def _candidates(self) -> tuple[Hit, ...]:
+        """What the queries find, aligned and reranked (Algorithm 1, lines 9 to 13)."""
+        first = not self._iterations
+        depth = self._options.candidates if first else self._options.fetch
+        lists = [self._tools.search(query.text, depth) for query in self._queries]
+        self._queries = tuple(
+            replace(query, found=len(hits))
+            for query, hits in zip(self._queries, lists, strict=True)
+        )
+        found = (merge(lists) if len(lists) > 1 else tuple(lists[0]))[: self._options.candidates]
+        fresh = [hit for hit in found if hit.passage.id not in self._known]
+        for hit in self._backend.align(fresh if first else self._rescored(fresh)):
+            self._known[hit.passage.id] = hit
+        return rerank(self._known[hit.passage.id] for hit in found)
+
+    def _rescored(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Sentence scores against the question: an augmented query's own would mean another thing."""
+        texts = [sentence.text for hit in hits for sentence in hit.passage.sentences]
+        if not texts:
+            return list(hits)
+        vectors = self._tools.encode([self._question, *texts])
+        scores = (vectors[1:] @ vectors[0]).tolist()
+        done, at = [], 0
+        for hit in hits:
+            own = tuple(scores[at : at + len(hit.passage.sentences)])
+            at += len(own)
+            best = int(np.argmax(own)) if own else None
+            done.append(
+                replace(
+                    hit,
+                    sentence_scores=own,
+                    best_sentence=None if best is None else hit.passage.sentences[best],
+                    best_sentence_score=0.0 if best is None else own[best],
+                )
+            )
+        return done
+
+    def _keep(self, candidates: Sequence[Hit]) -> None:
+        self._kept = progressive(
+            self._kept,
+            candidates,
+            self._backend.order,
+            identity=lambda hit: hit.passage.id,
+            keep=self._options.keep,
+            window=self._options.window,
+        )
+
+    def _record(self, candidates: Sequence[Hit], score: float, sufficient: bool) -> Iteration:
+        count = labels(candidates)
+        return Iteration(
+            queries=self._queries,
+            candidates=len(candidates),
+            full=count[AlignmentLabel.FULL],
+            partial=count[AlignmentLabel.PARTIAL],
+            none=count[AlignmentLabel.NONE],
+            kept=tuple(hit.passage.id for hit in self._kept),
+            missing=tuple(one.text for one in uncovered(self._parts, self._kept)),
+            score=score,
+            sufficient=sufficient,
+        )
+
+    def gathered(self) -> Gathered:
+        """The kept passages first, then the other candidates by alignment."""
+        kept = {hit.passage.id for hit in self._kept}
+        others = rerank(hit for id, hit in self._known.items() if id not in kept)
+        hits = renumbered((*self._kept, *others))
+        trace = Trace(self._parts, tuple(self._iterations), self._backend.name, self._ended)
+        return Gathered(hits, len(self._kept), self._reason(), trace)
+
+    def _reason(self) -> str:
+        """Why the kept passages do not suffice, for people; empty when they do."""
+        if not self._kept:
+            return "nothing was found"
+        if self._parts and not any(hit.alignment and hit.alignment.matched for hit in self._kept):
+            return "no passage matches any part of the question"
+        if self._iterations[-1].sufficient:
+            return ""
+        missing = [f"“{text}”" for text in self._iterations[-1].missing[:3]]
+        if missing:
+            return f"the passages found do not match {' or '.join(missing)}"
+        return "the passages found do not answer the question"
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPassages:
+    """The passages best aligned with the question, and of them the sentences that match it.
+
+    Passages that come aligned stand in their order; others are aligned, reranked and selected
+    progressively here. The worst of what is left is the noise reference.
+    """
+
+    def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
+        options = Options.of(tools.settings)
+        by = f"aligned passages ({options.backend})"
+        if any(hit.alignment is None for hit in hits):
+            hits = _aligned(question, hits, tools, options)
+        contexts = _contexts(hits)
+        kept = tuple(contexts[: options.keep])
+        fine = tuple(
+            replace(context, sentences=sentences)
+            for context, hit in zip(kept, hits, strict=False)
+            if hit.alignment is not None
+            and (sentences := aligned_sentences(hit.passage, hit.alignment))
+        )
+        noise = contexts[-1] if len(contexts) > len(kept) else None
+        return Selection(kept, fine, noise, by, hits=tuple(hits))
+
+
+def _aligned(question: str, hits: Sequence[Hit], tools: Tools, options: Options) -> tuple[Hit, ...]:
+    backend = BACKENDS[options.backend](question, detect(question) or "en", tools, options)
+    backend.parse()
+    ordered = rerank(backend.align(hits))
+    kept = progressive(
+        (),
+        ordered,
+        backend.order,
+        identity=lambda hit: hit.passage.id,
+        keep=options.keep,
+        window=options.window,
+    )
+    chosen = {hit.passage.id for hit in kept}
+    return renumbered((*kept, *(hit for hit in ordered if hit.passage.id not in chosen)))
+
+
+def _contexts(hits: Iterable[Hit]) -> list[Context]:
+    ordered = list(hits)
+    return [
+        Context(hit.document, hit.passage.heading, hit.passage.sentences, score)
+        for hit, score in zip(ordered, scaled(ordered), strict=True)
+    ]

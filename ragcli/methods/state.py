@@ -1,0 +1,74 @@
+"""One question's state while the engine works on it, and how it is to be answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ragcli.cite.question import Question
+from ragcli.events import Warned
+from ragcli.index.where import EVERYWHERE, Where
+from ragcli.methods.branches import Prepared
+from ragcli.methods.stages import Context, Gathered, Method, Selection, Tools, sources_of
+from ragcli.types import Document, Hit, SearchMode, Source, Step
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How to answer, beside the method's settings.
+
+    decode: overrides the method's decoder. force: answer although the evidence is thin,
+    with a warning. n_ctx: most tokens of a prompt and its answer. verbatim: source sentences
+    instead of generated text.
+    """
+
+    decode: str | None = None
+    verifier: str = "lexical"
+    mode: SearchMode = SearchMode.HYBRID
+    where: Where = EVERYWHERE
+    force: bool = False
+    n_ctx: int | None = None
+    verbatim: bool = False
+
+
+@dataclass(slots=True)
+class Run:
+    """One question's state, filled as the stages finish."""
+
+    question: str
+    method: Method
+    tools: Tools
+    language: str = "en"
+    hits: tuple[Hit, ...] = ()
+    gathered: Gathered | None = None
+    shown: tuple[Context, ...] = ()  # what the answer rests on
+    selection: Selection = field(default_factory=Selection)
+    prepared: Prepared | None = None
+    asked: Question | None = None
+    steps: list[Step] = field(default_factory=list)
+    stop: str = ""
+    warnings: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - start
+            self.timings[stage] = self.timings.get(stage, 0.0) + spent
+
+    def warn(self, message: str) -> Warned:
+        self.warnings.append(message)
+        return Warned(message)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return sources_of(self.shown)
+
+    @property
+    def documents(self) -> dict[int, Document]:
+        return {hit.document.id: hit.document for hit in self.hits}
