@@ -9,8 +9,9 @@ from ragcli.render.terminal import Piece, clean
 from ragcli.text.normalise import safe_for_terminal
 from ragcli.types import AnswerSentence, Step
 
-# The 95th percentile over the answers to the sample questions; strong highlights start here.
-HIGH_RISK = 0.2
+# Strong highlights start here: the 95th percentile of 215 tokens, the bundled model's answers to
+# eight sample questions (0.1225). 13.5 % of them reach the default drag.delta.
+HIGH_RISK = 0.12
 
 _STYLE = ("", "risk", "high-risk")
 _MARKS = (("", ""), ("‹", "›"), ("«", "»"))
