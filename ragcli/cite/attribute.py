@@ -145,13 +145,16 @@ def attention_shares(
 
     Every token pays most attention to the same few places, whatever it says; what tells is
     the rise. So: a source's share of the attention on sources, less its median share over
-    the answer, at most over the claim's tokens. None where no step has attention.
+    the answer, at most over the claim's tokens. Sources after those that the steps looked at
+    (of another branch) have none. None where no step has attention.
     """
-    if not steps or not sources or any(len(step.attention) != sources for step in steps):
+    looked = len(steps[0].attention) if steps else 0
+    if not 0 < looked <= sources or any(len(step.attention) != looked for step in steps):
         return None
     raw = "".join(step.text for step in steps)
     ranges = step_ranges(steps, len(raw) - len(raw.lstrip()))
-    masses = np.asarray([step.attention for step in steps], dtype=np.float64)
+    masses = np.zeros((len(steps), sources))
+    masses[:, :looked] = [step.attention for step in steps]
     whole = masses.sum(axis=1, keepdims=True)
     shares = masses / np.where(whole > 0, whole, 1.0)
     rises = np.clip(shares - np.median(shares, axis=0), 0.0, None)

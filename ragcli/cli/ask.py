@@ -29,6 +29,10 @@ def ask(
     method: Annotated[
         str | None, typer.Option("--method", metavar="M", help="See `ragcli methods`.")
     ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option("--select", metavar="S", help="rank, similar, fke, drag or ggatrieval."),
+    ] = None,
     decode: Annotated[
         str | None, typer.Option("--decode", metavar="D", help="plain, fke, drag, drag-all or cad.")
     ] = None,

@@ -122,13 +122,15 @@ def answering(
 ) -> Iterator[Answering]:
     """Ready to answer: index and model are open. Raises before anything is asked.
 
-    Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown method or decoder).
+    Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown method, selector or
+    decoder).
     """
     from ragcli.methods.registry import find_method
     from ragcli.methods.run import Asker, AskOptions
+    from ragcli.methods.selecting import with_selector
     from ragcli.types import SearchMode
 
-    method = find_method(config["method"])
+    method = with_selector(find_method(config["method"]), config["select"])
     settings = parse(config.assignments)
     settings.decoder(
         config["decode"] or method.decode

@@ -11,17 +11,23 @@ from ragcli.decoding.risk import lexical_risk
 from ragcli.errors import UsageError
 from ragcli.methods.fit import DEFAULT_CONTEXT, fit
 from ragcli.methods.frames import FRAMES, ClosedBook
+from ragcli.methods.selectors import only
 from ragcli.methods.stages import Context, Draft, Method, Selection, Tools
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the generation loop takes. contexts: what the main branch shows after cutting."""
+    """What the generation loop takes.
+
+    contexts: what the main branch shows after cutting. beside: what the sentence branch shows
+    and the main branch does not.
+    """
 
     branches: BranchPrompts
     options: DecoderOptions
     risk: RiskContext
     contexts: tuple[Context, ...]
+    beside: tuple[Context, ...]
     prompt: str
     warnings: tuple[str, ...]
 
@@ -62,7 +68,14 @@ def prepare(
     prompts = {name: fitted.prompt for name, fitted in second.items()}
     branches = BranchPrompts(main.prompt, **prompts)
     risk = _risk(selection, main.contexts, tools)
-    return Prepared(branches, options, risk, main.contexts, framed.prompt, tuple(warnings))
+    beside = _beside(main.contexts, second["fine"].contexts) if "fine" in second else ()
+    return Prepared(branches, options, risk, main.contexts, beside, framed.prompt, tuple(warnings))
+
+
+def _beside(main: Sequence[Context], fine: Sequence[Context]) -> tuple[Context, ...]:
+    """The fine contexts without the sentences that the main ones hold."""
+    held = {sentence.id for context in main for sentence in context.sentences}
+    return only(fine, (s.id for context in fine for s in context.sentences if s.id not in held))
 
 
 def _budget(tools: Tools, n_ctx: int | None) -> int:

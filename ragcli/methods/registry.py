@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from ragcli.decoding.options import DECODERS, Setting, show
 from ragcli.decoding.settings import Row, Settings, known_settings, parse_settings
 from ragcli.errors import UsageError
+from ragcli.methods.analysing import ANALYZER_SETTINGS, Analyse
+from ragcli.methods.extracting import FKE_SETTINGS, Extract
 from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
 from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
 from ragcli.methods.retrieval import Hybrid
@@ -26,7 +28,7 @@ SETTINGS: dict[str, Setting] = {
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
         low=0, high=2,
     ),
-} | GGATRIEVAL_SETTINGS  # fmt: skip
+} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -40,19 +42,19 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "fke",
-            "documents and the sentences most similar to the question, fused",
-            "paper 000; sentences by encoder similarity instead of a trained extractor",
+            "documents and the sentences extracted from them, fused",
+            "paper 000",
             decode="fke",
             retrieve=Hybrid(),
-            select=TopPassages(sentences=True),
+            select=Extract(),
         ),
         Method(
             "drag",
-            "risky tokens set against the passage retrieved last",
-            "paper 001; passages by rank instead of a query analyzer",
+            "passages by the question's components, risky tokens set against the lowest one",
+            "paper 001",
             decode="drag",
             retrieve=Hybrid(),
-            select=TopPassages(),
+            select=Analyse(),
         ),
         Method(
             "ggatrieval",

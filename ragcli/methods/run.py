@@ -166,7 +166,7 @@ class Asker:
                 run.prepared = prepare(
                     run.question, method, run.selection, "", run.tools, self._options.n_ctx
                 )
-                run.shown = run.prepared.contexts
+                run.shown = run.prepared.contexts + run.prepared.beside
         yield Selected(run.sources, run.selection.by)
         for warning in run.prepared.warnings if run.prepared else ():
             yield run.warn(warning)

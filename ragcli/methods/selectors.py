@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ragcli.decoding.options import DECODERS
 from ragcli.methods.retrieval import scaled
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.types import Hit, Sentence
@@ -17,26 +18,31 @@ BY_SIMILARITY = "passages by rank, sentences by encoder similarity"
 class TopPassages:
     """The first `retrieval.k` passages whole; the last one below them is the noise reference.
 
-    With sentences, the `fke.m` sentences of those passages that are most similar to the
-    question stand in for a trained extractor.
+    With sentences, and for a decoder with a sentence branch, the `fke.m` sentences of those
+    passages that are most similar to the question.
     """
 
     sentences: bool = False
 
     def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
-        scores = scaled(hits)
-        contexts = [
-            Context(hit.document, hit.passage.heading, hit.passage.sentences, score)
-            for hit, score in zip(hits, scores, strict=True)
-        ]
+        contexts = contexts_of(hits)
         k = tools.number("retrieval.k")
-        used = tuple(contexts[:k])
+        used = contexts[:k]
         fine: tuple[Context, ...] = ()
-        if self.sentences:
+        extracts = self.sentences or DECODERS[tools.decode].second == "fine"
+        if extracts:
             ranked = rank_sentences(question, hits[:k], tools)
             fine = only(used, (sentence.id for sentence in ranked[: tools.settings.fke.m]))
         noise = contexts[-1] if len(contexts) > k else None
-        return Selection(used, fine, noise, BY_SIMILARITY if self.sentences else BY_RANK)
+        return Selection(used, fine, noise, BY_SIMILARITY if extracts else BY_RANK)
+
+
+def contexts_of(hits: Sequence[Hit]) -> tuple[Context, ...]:
+    """The hits' passages whole, by rank, with their retrieval scores scaled to [0, 1]."""
+    return tuple(
+        Context(hit.document, hit.passage.heading, hit.passage.sentences, score)
+        for hit, score in zip(hits, scaled(hits), strict=True)
+    )
 
 
 def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:

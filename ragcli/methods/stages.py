@@ -39,12 +39,17 @@ class Tools:
         """An integer setting of a method, e.g. `retrieval.k`."""
         return int(self.settings.extra[key])
 
+    def choice(self, key: str) -> str:
+        """A setting of a method that is one of several words, e.g. `fke.extractor`."""
+        return str(self.settings.extra[key])
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """A passage as it goes into a prompt: some of its sentences, in text order.
 
-    score: relevance scaled to [0, 1] over the passages retrieved together.
+    score: relevance, scaled to [0, 1] over the passages retrieved together, or the weighted sum
+    of an analyzer's scores (DRAG's s_i, which may exceed 1).
     """
 
     document: Document

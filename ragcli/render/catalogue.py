@@ -9,6 +9,7 @@ from ragcli.decoding.options import DECODERS
 from ragcli.decoding.settings import Row, describe
 from ragcli.methods.registry import METHODS, SETTINGS, MethodRow
 from ragcli.methods.registry import describe as describe_method
+from ragcli.methods.selecting import SELECTORS
 from ragcli.render.json import Json
 from ragcli.render.terminal import Printer, columns
 
@@ -44,6 +45,7 @@ def methods_document(shown: Catalogue) -> Json:
             }
             for one in shown.methods
         ],
+        "selectors": [{"name": one.name, "summary": one.summary} for one in SELECTORS.values()],
         "decoders": [{"name": one.name, "summary": one.summary} for one in DECODERS.values()],
         "settings": [
             {"key": row.key, "default": row.default, "allowed": row.allowed, "doc": row.doc,
@@ -56,6 +58,10 @@ def print_methods(printer: Printer, shown: Catalogue) -> None:
     """All methods, decoders and settings."""
     printer.line(("methods", "heading"), "  --method NAME")
     columns(printer, [[f"  {one.name}", one.summary] for one in shown.methods], styles=("number",))
+    printer.blank()
+    printer.line(("selectors", "heading"), "  --select NAME")
+    picks = [[f"  {one.name}", one.summary] for one in SELECTORS.values()]
+    columns(printer, picks, styles=("number",))
     printer.blank()
     printer.line(("decoders", "heading"), "  --decode NAME")
     rows = [[f"  {one.name}", one.summary] for one in DECODERS.values()]

@@ -95,10 +95,10 @@ def attention_by_source(steps: Sequence[Step]) -> list[float]:
 
 def _attention(printer: Printer, answer: Answer) -> None:
     masses = attention_by_source(answer.steps)
-    if not masses or len(masses) != len(answer.selected):
+    if not masses or len(masses) > len(answer.selected):
         return
     documents: dict[int, Document] = {hit.document.id: hit.document for hit in answer.hits}
-    ranked = sorted(zip(masses, answer.selected, strict=True), key=lambda one: -one[0])
+    ranked = sorted(zip(masses, answer.selected, strict=False), key=lambda one: -one[0])
     _heading(printer, "Sources by attention")
     for mass, source in ranked[:_SOURCES]:
         document = documents.get(source.sentence.document_id)

@@ -181,7 +181,7 @@ def _risk(risk: Risk | None) -> Json | None:
 
 
 def step_document(step: Step) -> Json:
-    """One token. `attention`: mass on each sentence of `selected`, in its order."""
+    """One token. `attention`: mass on the first sentences of `selected`, those of the main prompt."""
     return {
         "token": step.token,
         "text": step.text,

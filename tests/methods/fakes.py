@@ -187,6 +187,7 @@ class FakeReader:
     def __init__(self, *hits: Hit, stale: Sequence[int] = ()) -> None:
         self._hits, self._stale = hits, stale
         self.queries: list[str] = []
+        self._places: dict[str, int] = {}
 
     identity: dict[str, Any] = {"generation": 1}  # noqa: RUF012 - never changed
 
@@ -197,8 +198,8 @@ class FakeReader:
         return self._hits[:k]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        places = list(dict.fromkeys(texts))
-        return np.eye(len(places), dtype=np.float32)[[places.index(text) for text in texts]]
+        places = [self._places.setdefault(text, len(self._places)) for text in texts]
+        return np.eye(512, dtype=np.float32)[places]
 
     def stale(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         return tuple(d for d in documents if d.id in self._stale)

@@ -125,7 +125,8 @@ def test_every_decoder_gets_its_branches(decode: str, branches: int) -> None:
 
 def test_the_noise_passage_is_not_among_the_documents() -> None:
     generator = FakeGenerator(SAYS)
-    run(generator, FakeReader(KEEPER, SHIPS, STONE, ROCK), method=METHODS["drag"])
+    reader = FakeReader(KEEPER, SHIPS, STONE, ROCK)
+    run(generator, reader, method=METHODS["drag"], assignments=("drag.r=3",))
     main, noise = generator.prompts
     assert "bare" not in main
     assert "bare" in noise
