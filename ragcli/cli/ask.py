@@ -60,6 +60,10 @@ def ask(
     force: Annotated[
         bool, typer.Option("--force", help="Answer even if nothing found fits the question.")
     ] = False,
+    verbatim: Annotated[
+        bool,
+        typer.Option("--verbatim", help="Give the source sentences themselves, no generation."),
+    ] = False,
     index: options.IndexDir = None,
     threads: options.Threads = None,
     ctx_size: options.Ctx = None,
@@ -85,7 +89,7 @@ def ask(
     question = "" if batch else engine.query(words)
     manner = Manner(engine.levels(config), as_json, as_lines, explain, strict)
     where = Where(tuple(globs or ()), tuple(kinds or ()))
-    with engine.answering(config, env, where=where, force=force) as put:
+    with engine.answering(config, env, where=where, force=force, verbatim=verbatim) as put:
         if batch:
             return ask_all(env, put, questions(env), manner)
         return ask_one(env, put, question, manner)

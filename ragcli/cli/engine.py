@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,13 +119,21 @@ def workers(config: Config) -> int:
 
 @contextmanager
 def answering(
-    config: Config, env: Environment, *, where: Where, force: bool = False
+    config: Config,
+    env: Environment,
+    *,
+    where: Where,
+    force: bool = False,
+    verbatim: bool = False,
 ) -> Iterator[Answering]:
     """Ready to answer: index and model are open. Raises before anything is asked.
+
+    verbatim: the model is loaded only if a stage asks for it.
 
     Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown method, selector or
     decoder).
     """
+    from ragcli.llm.ondemand import OnDemand
     from ragcli.methods.registry import find_method
     from ragcli.methods.run import Asker, AskOptions
     from ragcli.methods.selecting import with_selector
@@ -142,9 +151,11 @@ def answering(
         where=where,
         force=force,
         n_ctx=config["ctx"],
+        verbatim=verbatim,
     )
     with reader(config, env) as opened:
-        model = generator(config, env)
+        load = partial(generator, config, env)
+        model = OnDemand(load) if verbatim else load()
         with Asker(opened, model, settings, options) as asker:
             yield Answering(lambda question: asker.ask(question, method), opened, where)
 
@@ -218,6 +229,7 @@ def _say_once(env: Environment, name: str, text: str) -> None:
 
 _SMALL = (
     "note: the bundled model is very small and makes mistakes; "
+    "--verbatim gives the source sentences themselves; "
     "`ragcli models` lists better ones on this machine, `ragcli models pull` fetches one"
 )
 _MAKE = "`ragcli index FOLDER` makes one; --index DIR names one elsewhere"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragcli.render.alignment import print_alignment
 from ragcli.render.risk import Levels
 from ragcli.render.terminal import Printer, clean, columns, place
 from ragcli.text.normalise import safe_for_terminal
@@ -17,6 +18,7 @@ def print_explanation(printer: Printer, answer: Answer, levels: Levels) -> None:
     """The tables, each only where it has rows."""
     _heading(printer, "How this was answered")
     columns(printer, _facts(answer), styles=("dim",))
+    print_alignment(printer, answer)
     calibrated = [step for step in answer.steps if step.calibrated]
     _tokens(printer, "Calibrated tokens: from, to, risk", calibrated, len(answer.steps))
     others = [step for step in answer.steps if not step.calibrated and levels.of(step)]

@@ -18,6 +18,7 @@ from typing import Any
 
 from ragcli import events as ev
 from ragcli.paths import shown
+from ragcli.render.alignment import alignment_document, trace_document
 from ragcli.types import (
     Answer,
     AnswerSentence,
@@ -120,6 +121,7 @@ def hit_document(hit: Hit) -> Json:
         "best_sentence": None
         if best is None
         else {**_place(best), "score": hit.best_sentence_score},
+        "alignment": alignment_document(hit.alignment, hit.passage),
     }
 
 
@@ -225,6 +227,7 @@ def answer_document(answer: Answer, searched: Json | None = None) -> Json:
         "hits": [hit_document(hit) for hit in answer.hits],
         "selected": [source_document(one, documents) for one in answer.selected],
         "timings": dict(answer.timings),
+        "trace": trace_document(answer.trace, answer.hits),
         "warnings": list(answer.warnings),
         "provenance": {
             key: value for key, value in origin.items() if key not in {"model", "seed", "options"}

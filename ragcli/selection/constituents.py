@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ragcli.selection import grammar
 from ragcli.text.stopwords import STOP_WORDS
+from ragcli.text.words import words
 from ragcli.types import Constituent, ConstituentKind, Expected
 
 KINDS: tuple[ConstituentKind, ...] = (
@@ -59,7 +60,9 @@ def constituents(question: str, language: str = "en") -> tuple[Constituent, ...]
         chunks = _English(tokens).chunks()
     else:
         chunks = _by_function_words(tokens, language)
-    found = [_constituent(chunk, question) for chunk in chunks if _counts(chunk, language)]
+    found = [
+        _constituent(chunk, question) for chunk in chunks if _counts(chunk, question, language)
+    ]
     return tuple(sorted(found, key=lambda one: one.start)[:MOST])
 
 
@@ -80,10 +83,17 @@ def _constituent(chunk: _Chunk, question: str) -> Constituent:
     return Constituent(chunk.kind, question[start:end], start, end, chunk.expects)
 
 
-def _counts(chunk: _Chunk, language: str) -> bool:
+def _counts(chunk: _Chunk, question: str, language: str) -> bool:
+    """Whether there is something to look for: a content word that is not a mere "name", "reason"."""
     if not chunk.tokens:
         return False
-    return chunk.expects != "any" or any(_content(t, language) for t in chunk.tokens)
+    if chunk.expects != "any":
+        return True
+    said = words(question[chunk.tokens[0].start : chunk.tokens[-1].end], language or "en")
+    return any(
+        word.kind != "stop" and word.text.casefold() not in grammar.LIGHT | grammar.WH
+        for word in said
+    )
 
 
 def _content(token: Token, language: str = "en") -> bool:

@@ -29,6 +29,10 @@ TIME_NOUNS = _set(
     "year years date dates month months century decade decades day days time weekday season"
 )
 MEASURES = _set("many much old tall long far high heavy deep wide big large fast often")
+LIGHT = _set(
+    "reason reasons way ways kind kinds type types sort sorts amount amounts thing things example"
+    " examples name names number numbers term terms result one ones part"
+)
 FILLERS = _set("please briefly shortly tell me us explain describe say know you could can would")
 
 # Base forms; inflected forms are found by taking the ending off.

@@ -85,7 +85,11 @@ def wanted(constituents: Sequence[Constituent], lexicon: Lexicon) -> tuple[Wante
             asking = folded in grammar.WH or (
                 one.expects != "any" and folded in grammar.TIME_NOUNS | grammar.MEASURES
             )
-            if word.kind != "stop" and not asking:
+            if (
+                word.kind != "stop"
+                and not asking
+                and folded not in grammar.LIGHT | grammar.MEASURES
+            ):
                 kind = "word" if folded in grammar.VERBS and one.kind == "predicate" else word.kind
                 keys.setdefault(word.key, kind)
         parts.append(tuple(keys.items()))
