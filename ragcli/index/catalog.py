@@ -15,17 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragcli.encoders.base import EncoderIdentity
-from ragcli.errors import IndexUnusable, RagcliError
+from ragcli.errors import IndexUnusable
 from ragcli.index.location import CATALOG, GENERATIONS, require_index
-from ragcli.index.schema import APPLICATION_ID, CHUNKING_VERSION, SCHEMA_VERSION, TABLES
+from ragcli.index.schema import APPLICATION_ID, REBUILD, SCHEMA_VERSION, TABLES
 from ragcli.paths import shown
-from ragcli.text.analysis import ANALYZER_VERSION
 from ragcli.types import FileStatus
 
-REBUILD = "rebuild it: ragcli index --rebuild PATH"
 BUSY_MS = 10_000
 CACHE_KB = 32_000
+
+
+class IndexBlocked(IndexUnusable):
+    """The disk or the permissions stand in the way; the index itself may be sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Catalog:
         Raises IndexUnusable for a file that is not a catalog of this version.
         """
         file = index_dir / CATALOG
-        _make_private(index_dir)
+        make_private(index_dir)
         if not file.exists() or file.stat().st_size == 0:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
         with translated(index_dir), ExitStack() as undo:
@@ -186,53 +187,6 @@ class Catalog:
         return int(found.fetchone()[0])
 
 
-def encoder_meta(identity: EncoderIdentity) -> dict[str, Any]:
-    return {
-        "name": identity.name,
-        "sha256": identity.sha256,
-        "dimension": identity.dimension,
-        "max_tokens": identity.max_tokens,
-        "languages": identity.languages,
-    }
-
-
-def versions(identity: EncoderIdentity) -> dict[str, Any]:
-    """What an index records of how it was made."""
-    return {
-        "encoder": encoder_meta(identity),
-        "analyzer": ANALYZER_VERSION,
-        "chunking": CHUNKING_VERSION,
-    }
-
-
-def check_versions(meta: Mapping[str, Any]) -> None:
-    """Raises IndexUnusable if texts were analysed or cut in another way than now."""
-    for key, now in (("analyzer", ANALYZER_VERSION), ("chunking", CHUNKING_VERSION)):
-        if key in meta and meta[key] != now:
-            raise IndexUnusable(
-                f"the index was made with {key} version {meta[key]}, this ragcli has {now}",
-                hint=REBUILD,
-            )
-
-
-def check_encoder(meta: Mapping[str, Any], identity: EncoderIdentity) -> None:
-    """Raises IndexUnusable, naming both, if the index holds vectors of another encoder."""
-    stored = meta.get("encoder")
-    if stored is None or stored == encoder_meta(identity):
-        return
-    if not isinstance(stored, dict):
-        raise IndexUnusable("the index's settings are damaged", hint=REBUILD)
-    raise IndexUnusable(
-        f"the index was made with the encoder {_named(stored)}, "
-        f"not with {_named(encoder_meta(identity))}",
-        hint=f"name the first one with --encoder, or {REBUILD}",
-    )
-
-
-def _named(encoder: Mapping[str, Any]) -> str:
-    return f"{encoder.get('name')} ({str(encoder.get('sha256'))[:12]}, {encoder.get('dimension')} components)"
-
-
 @contextmanager
 def translated(index_dir: Path) -> Iterator[None]:
     """SQLite's and the disk's errors in one line, with what to do."""
@@ -242,9 +196,9 @@ def translated(index_dir: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         text = str(error)
         if "full" in text:
-            raise RagcliError(f"the disk is full: {where}", hint="free some space") from error
+            raise IndexBlocked(f"the disk is full: {where}", hint="free some space") from error
         if "locked" in text or "readonly" in text or "unable to open" in text:
-            raise RagcliError(
+            raise IndexBlocked(
                 f"the index cannot be used now: {where} ({text})",
                 hint="check the folder's permissions and whether another program holds the file",
             ) from error
@@ -252,7 +206,7 @@ def translated(index_dir: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         raise IndexUnusable(f"the index is damaged: {where} ({error})", hint=REBUILD) from error
     except OSError as error:
-        raise RagcliError(
+        raise IndexBlocked(
             f"the index cannot be written: {where} ({error.strerror or error})",
             hint="check free space and the folder's permissions",
         ) from error
@@ -289,7 +243,7 @@ def _needs_no_log(file: Path) -> bool:
     return not log.exists() or log.stat().st_size == 0
 
 
-def _make_private(index_dir: Path) -> None:
+def make_private(index_dir: Path) -> None:
     """The folder for the user alone, ignored by git. An existing folder keeps its mode."""
     index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     ignore = index_dir / ".gitignore"

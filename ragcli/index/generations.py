@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
 from ragcli.index import dense, lexical
-from ragcli.index.catalog import REBUILD, Catalog
+from ragcli.index.catalog import Catalog
 from ragcli.index.dense import Dense
 from ragcli.index.lexical import Lexical, LexicalRow
 from ragcli.index.location import GENERATIONS
 from ragcli.index.packing import unpack_terms
+from ragcli.index.schema import REBUILD
 
 # Up to so many passages the lexical index is written anew when files go: BM25 counts removed
 # passages until their segment is rewritten, and a small index shall score as a fresh one does.

@@ -17,6 +17,7 @@ from ragcli.text.passages import PassageCut, context_length, cut_passages, embed
 from ragcli.types import Extracted, FileStatus
 
 NO_TEXT = "no readable text"
+ENCODE_AT_ONCE = 2048  # one file may have far more passages than a batch of small ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,11 @@ def write(writer: Writer, batch: Sequence[Prepared], encoder: Encoder) -> None:
     }
     ids = writer.known_vectors(list(texts))
     new = [key for key in texts if key not in ids]
-    vectors = encoder.encode([texts[key] for key in new]).astype("<f4")
-    for key, vector in zip(new, vectors, strict=True):
-        ids[key] = writer.add_vector(key, vector.tobytes())
+    for start in range(0, len(new), ENCODE_AT_ONCE):
+        part = new[start : start + ENCODE_AT_ONCE]
+        vectors = encoder.encode([texts[key] for key in part]).astype("<f4")
+        for key, vector in zip(part, vectors, strict=True):
+            ids[key] = writer.add_vector(key, vector.tobytes())
     for prepared in batch:
         if prepared.work.known is not None:
             writer.drop([prepared.work.known.id])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ragcli.errors import IndexLocked, RagcliError
+from ragcli.errors import IndexLocked
 from ragcli.index.location import HOLDER, LOCK
 from ragcli.paths import shown
 
@@ -28,8 +28,8 @@ def writer_lock(index_dir: Path) -> Iterator[None]:
             f"another process is writing this index: {_holder(index_dir)}",
             hint="wait until it is done; searching works meanwhile",
         ) from error
-    except (OSError, NotImplementedError) as error:
-        raise RagcliError(f"the index cannot be locked: {shown(index_dir)} ({error})") from error
+    except NotImplementedError as error:  # a file system without locks
+        raise IndexLocked(f"the index cannot be locked: {shown(index_dir)} ({error})") from error
     try:
         _sign(index_dir)
         yield

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
 from ragcli.errors import UsageError
-from ragcli.index.catalog import check_encoder
 from ragcli.index.fusion import RRF_K, reciprocal_rank_fusion
 from ragcli.index.records import FileRecord, Records
 from ragcli.index.scan import file_hash
@@ -23,6 +22,7 @@ from ragcli.index.schema import SCHEMA_VERSION
 from ragcli.index.scoring import by_overlap, by_similarity
 from ragcli.index.snapshot import Snapshot, open_snapshot
 from ragcli.index.status import IndexStatus, read_status
+from ragcli.index.versions import check_encoder
 from ragcli.index.where import EVERYWHERE, Where, matching
 from ragcli.text.analysis import analyse, analyse_query
 from ragcli.text.normalise import readable
@@ -150,7 +150,8 @@ class Reader:
         if not where:
             return None
         documents = self._records.documents()
-        return matching(where, ((d.id, d.root, d.relative, d.kind) for d in documents))
+        base = self._snapshot.catalog.index_dir.absolute().parent
+        return matching(where, ((d.id, d.root, d.relative, d.kind) for d in documents), base)
 
     def _lexical(self, query: str, depth: int, files: list[int] | None) -> Ranking:
         variants = query_terms(query, self.languages)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
-from ragcli.index.catalog import REBUILD, Catalog, Root
+from ragcli.index.catalog import Catalog, Root
 from ragcli.index.packing import unpack_sentences, unpack_text
-from ragcli.index.schema import CHUNK, SENTENCE_IDS
+from ragcli.index.schema import CHUNK, REBUILD, SENTENCE_IDS
 from ragcli.types import Document, FileStatus, Passage, Sentence
 
 _FILE = "id, root_id, path, kind, title, sha256, language, status, reason"

@@ -11,8 +11,9 @@ from pathlib import Path
 from ragcli.encoders.base import Encoder, EncoderFactory
 from ragcli.events import Event, FileDone, Indexed, Progress, Scanned
 from ragcli.index import generations, ingest
-from ragcli.index.catalog import Catalog, check_encoder, versions
+from ragcli.index.catalog import Catalog
 from ragcli.index.scan import INDEXED, Plan, Work, scan
+from ragcli.index.versions import check_encoder, versions
 from ragcli.index.writer import FileRow, Stamp, Writer
 from ragcli.sources.load import Extractor, Parsed
 from ragcli.sources.walk import walk

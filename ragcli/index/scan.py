@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ragcli.errors import IndexUnusable, UsageError
 from ragcli.events import FileDone
-from ragcli.index.catalog import REBUILD, Catalog
+from ragcli.index.catalog import Catalog
+from ragcli.index.schema import REBUILD
 from ragcli.index.writer import Stamp
 from ragcli.paths import shown
 from ragcli.types import FileEntry, FileStatus

@@ -12,10 +12,11 @@ import numpy as np
 
 from ragcli.errors import IndexLocked, IndexUnusable, RagcliError
 from ragcli.index import generations
-from ragcli.index.catalog import Catalog, check_versions, translated
+from ragcli.index.catalog import Catalog, translated
 from ragcli.index.dense import Dense
 from ragcli.index.lexical import Lexical
 from ragcli.index.lock import writer_lock
+from ragcli.index.versions import check_versions
 from ragcli.index.writer import Writer
 
 TRIES = 5

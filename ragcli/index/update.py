@@ -12,17 +12,12 @@ from ragcli.encoders.base import EncoderFactory, EncoderIdentity
 from ragcli.errors import IndexUnusable, UsageError
 from ragcli.events import Event, Indexed
 from ragcli.index import generations
-from ragcli.index.catalog import (
-    Catalog,
-    check_encoder,
-    check_versions,
-    destroy,
-    translated,
-)
+from ragcli.index.catalog import Catalog, IndexBlocked, destroy, make_private, translated
 from ragcli.index.location import require_index
 from ragcli.index.lock import writer_lock
 from ragcli.index.run import Run
 from ragcli.index.scan import known_under
+from ragcli.index.versions import check_encoder, check_versions
 from ragcli.index.writer import Writer
 from ragcli.paths import shown
 
@@ -42,8 +37,9 @@ def update(
     Only changed files are read; `encoder` is called when the first of them holds text.
     identity: the encoder's, if known without loading it, to be compared at once.
     rebuild: read everything again, also what the index holds of other folders; needed
-    after IndexUnusable. Raises IndexLocked, IndexUnusable, UsageError (no such path),
-    RagcliError (disk full, not writable); what was committed before stays.
+    after IndexUnusable. Raises IndexLocked, UsageError (no such path), IndexUnusable
+    (damaged, foreign, made in another way, disk full, not writable); what was committed
+    before stays.
     """
     with translated(index_dir), ExitStack() as stack:
         catalog = _open(index_dir, rebuild, stack)
@@ -93,14 +89,14 @@ def _spellings(path: Path) -> set[Path]:
 
 def _open(index_dir: Path, rebuild: bool, stack: ExitStack) -> Catalog:
     """The catalog, for writing, with the lock held."""
-    index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(index_dir)
     stack.enter_context(writer_lock(index_dir))
     try:
         catalog = Catalog.create(index_dir)
         if rebuild:
             catalog.check_whole()
-    except IndexUnusable:
-        if not rebuild:
+    except IndexUnusable as error:
+        if not rebuild or isinstance(error, IndexBlocked):
             raise
         destroy(index_dir)
         generations.clean(index_dir, ())

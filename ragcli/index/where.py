@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from ragcli.errors import UsageError
 class Where:
     """Which documents take part; empty means all.
 
-    globs: patterns as in a .gitignore, relative to a document's root ("docs/", "*.md",
-    "a/**/b.txt", "!*.log"), or absolute; a document must match the last that speaks of it.
+    globs: patterns as in a .gitignore ("docs/", "*.md", "a/**/b.txt"), relative to a
+    document's root or to the folder that holds the index, or absolute. A document must
+    match one of them, and none that starts with "!".
     kinds: kinds of documents ("pdf", "markdown") or file name endings ("md").
     """
 
@@ -32,41 +33,45 @@ EVERYWHERE = Where()
 Candidate = tuple[int, Path, str, str]  # id, root, relative path, kind
 
 
-def matching(where: Where, candidates: Iterable[Candidate]) -> list[int]:
-    """Ids of the documents that `where` lets in. Raises UsageError for a bad pattern."""
-    tests: dict[Path, Callable[[str], bool]] = {}
+def matching(where: Where, candidates: Iterable[Candidate], base: Path) -> list[int]:
+    """Ids of the documents that `where` lets in. Raises UsageError for a bad pattern.
+
+    base: the folder that holds the index.
+    """
     kinds = {kind.lower().lstrip(".") for kind in where.kinds}
+    wanted = _compile([glob for glob in where.globs if not glob.startswith("!")])
+    unwanted = _compile([glob[1:] for glob in where.globs if glob.startswith("!")])
     out = []
     for id, root, relative, kind in candidates:
         if kinds and kind not in kinds and Path(relative).suffix.lower().lstrip(".") not in kinds:
             continue
-        if where.globs:
-            if root not in tests:
-                tests[root] = _compile(where.globs, root)
-            if not tests[root](_composed(relative)):
-                continue
-        out.append(id)
+        names = _spellings(root, relative, base)
+        if (wanted is None or wanted(names)) and not (unwanted and unwanted(names)):
+            out.append(id)
     return out
 
 
-def _compile(globs: tuple[str, ...], root: Path) -> Callable[[str], bool]:
+def _spellings(root: Path, relative: str, base: Path) -> list[str]:
+    """The path as patterns may mean it: from the root, from the index's folder, absolute."""
+    path = root / relative
+    names = [relative, os.fspath(path)]
+    if path.is_relative_to(base):
+        names.append(os.fspath(path.relative_to(base)))
+    return [_composed(name) for name in names]
+
+
+def _compile(globs: Sequence[str]) -> Callable[[list[str]], bool] | None:
+    """Whether one of some spellings matches; None for no patterns."""
+    if not globs:
+        return None
     import pathspec
 
+    patterns = [_composed(glob.removeprefix("./")) for glob in globs]
     try:
-        spec = pathspec.GitIgnoreSpec.from_lines([_local(_composed(g), root) for g in globs])
+        spec = pathspec.GitIgnoreSpec.from_lines(patterns)
     except ValueError as error:
         raise UsageError(f"not a pattern: {error}") from error
-    return spec.match_file
-
-
-def _local(glob: str, root: Path) -> str:
-    """A pattern as it reads from the root: absolute ones lose the root, "./" goes."""
-    negated, pattern = glob.startswith("!"), glob.removeprefix("!")
-    prefix = _composed(os.fspath(root)).rstrip("/") + "/"
-    if pattern.startswith(prefix):
-        pattern = "/" + pattern.removeprefix(prefix)
-    pattern = pattern.removeprefix("./")
-    return ("!" if negated else "") + pattern
+    return lambda names: any(spec.match_file(name) for name in names)
 
 
 def _composed(text: str) -> str:

@@ -10,7 +10,8 @@ import pytest
 from ragcli.errors import UsageError
 from ragcli.index.where import Where, matching
 
-ROOT = Path("/home/me/docs")
+BASE = Path("/home/me")
+ROOT = BASE / "docs"
 FILES = [
     "a.md",
     "notes/b.md",
@@ -30,7 +31,11 @@ TABLE = [
     (("notes/*.md",), (), {"notes/b.md"}),
     (("./notes/*.md",), (), {"notes/b.md"}),
     (("/home/me/docs/notes",), (), {"notes/b.md", "notes/deep/c.txt"}),
+    (("/home/me/docs/n*/*.md",), (), {"notes/b.md", "n/Gr\u00f6\u00dfe.md"}),
+    (("docs/notes/",), (), {"notes/b.md", "notes/deep/c.txt"}),
+    (("docs",), (), set(FILES)),
     (("/a.md",), (), {"a.md"}),
+    (("!*.md",), (), {"notes/deep/c.txt", "n/Gro\u0308\u00dfe.txt", "log.pdf"}),
     (("*.md", "!a.md"), (), {"notes/b.md", "n/Gr\u00f6\u00dfe.md"}),
     (("Gr\u00f6\u00dfe.*",), (), {"n/Gr\u00f6\u00dfe.md", "n/Gro\u0308\u00dfe.txt"}),
     (("Gro\u0308\u00dfe.*",), (), {"n/Gr\u00f6\u00dfe.md", "n/Gro\u0308\u00dfe.txt"}),
@@ -45,15 +50,15 @@ TABLE = [
 @pytest.mark.parametrize(("globs", "kinds", "expected"), TABLE)
 def test_matching(globs: tuple[str, ...], kinds: tuple[str, ...], expected: set[str]) -> None:
     candidates = [(n, ROOT, f, k) for n, (f, k) in enumerate(zip(FILES, KINDS, strict=True))]
-    assert {FILES[n] for n in matching(Where(globs, kinds), candidates)} == expected
+    assert {FILES[n] for n in matching(Where(globs, kinds), candidates, BASE)} == expected
 
 
 def test_names_that_are_not_utf8() -> None:
     name = b"caf\xe9.md".decode("utf-8", "surrogateescape")
-    assert matching(Where(globs=("*.md",)), [(1, ROOT, name, "markdown")]) == [1]
+    assert matching(Where(globs=("*.md",)), [(1, ROOT, name, "markdown")], BASE) == [1]
 
 
 @pytest.mark.parametrize("glob", ["", "!", "[", "***", "a\nb", "\\", "/"])
 def test_odd_patterns_match_nothing_or_are_a_usage_error(glob: str) -> None:
     with suppress(UsageError):
-        assert matching(Where(globs=(glob,)), [(1, ROOT, "b/c.txt", "text")]) in ([], [1])
+        assert matching(Where(globs=(glob,)), [(1, ROOT, "b/c.txt", "text")], BASE) in ([], [1])
