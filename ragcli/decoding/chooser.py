@@ -99,7 +99,7 @@ class Chooser:
         alone = self._blend.alone(row.logits)
         whole = alone.ids is None
         log_top = float(alone.logp.max()) if whole else top - log_sum_exp(row.logits)
-        seen = self._watch.see(row, log_top)
+        seen = self._watch.see(row, log_top, step)
         choice = choose(alone, self._sampling, step)
         return Draft(step, row.logits, alone, choice, seen, self._blend.needs(seen.risk))
 

@@ -42,6 +42,7 @@ def generate(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     stop: Sequence[str] = (),
+    rows: bool = False,
 ) -> Generator[Step, None, Stop]:
     """Generates one answer: yields its steps, returns why and how it ended.
 
@@ -50,6 +51,7 @@ def generate(
     rows where the risk decides, the main branch answers alone and `Stop.warnings` says so.
     risk: what risk is computed from; None leaves `Step.risk` empty.
     stop: texts that end the answer; they and what follows are not part of it.
+    rows: keep whole attention rows (`Step.looked`, `Stop.looked`).
 
     Deterministic for a seed. Raises ModelError when the prompt does not fit or the model
     fails; a context that fills up later ends the answer ("length").
@@ -57,7 +59,7 @@ def generate(
     answer = _Answer(vocabulary, sampling_of(decoder, sampling), StopStrings(stop))
     blend, second = _arrange(decoder, branches, answer.warnings)
     reading = decoder.attention if isinstance(decoder, DragOptions) else "raw"
-    watch = Watch(branches.main, risk, reading)
+    watch = Watch(branches.main, risk, reading, rows)
     lanes = Lanes(session, branches.main, second)
     chooser = Chooser(
         lanes, branches.main.tokens, blend, answer.sampling, watch, vocabulary.is_end, cancelled
@@ -79,7 +81,8 @@ def generate(
     yield from answer.rest()
     if isinstance(decoder, DragOptions) and not blend.always and blend.calibrates:
         answer.warnings += _blindness(watch, risk)
-    return Stop(reason, tuple(answer.warnings), _stats(answer, lanes, chooser), answer.repeated)
+    stats = _stats(answer, lanes, chooser)
+    return Stop(reason, tuple(answer.warnings), stats, answer.repeated, answer.looked)
 
 
 def _arrange(
@@ -136,11 +139,12 @@ class _Answer:
         self.warnings: list[str] = []
         self.count = self.calibrated = self.repeated = 0
         self.ended: Reason | None = None
+        self.looked: tuple[float, ...] = ()
 
     def add(self, decided: Decided) -> list[Step]:
         """The steps that are certain once this token is chosen."""
         if self._vocabulary.is_end(decided.token):
-            self.ended = "end"
+            self.ended, self.looked = "end", decided.draft.seen.looked
             return []
         self.count += 1
         self.calibrated += decided.calibrated
@@ -168,4 +172,5 @@ class _Answer:
             calibrated=decided.calibrated,
             alternative=None if before == decided.token else text_of(self._vocabulary, before),
             attention=decided.draft.seen.attention,
+            looked=decided.draft.seen.looked,
         )

@@ -49,13 +49,15 @@ class Stop:
     """Why an answer ended. repeated: how many of its last tokens only repeat earlier ones.
 
     "end": the model or a stop string ended it. "length": max_tokens, or the context is
-    full (then a warning says so). "interrupted": cancelled.
+    full (then a warning says so). "interrupted": cancelled. looked: see `Step`; of the row that
+    chose the end token, empty for other reasons.
     """
 
     reason: Reason
     warnings: tuple[str, ...] = ()
     stats: Stats = field(default_factory=Stats)
     repeated: int = 0
+    looked: tuple[float, ...] = ()
 
 
 class Repetition:

@@ -37,25 +37,36 @@ class RiskContext:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """attention: mass on each source sentence, empty without attention rows."""
+    """attention: mass on each source sentence, empty without attention rows.
+
+    looked: the whole row up to the predicting position, where the watch keeps rows.
+    """
 
     risk: Risk | None
     attention: tuple[float, ...]
+    looked: tuple[float, ...] = ()
 
 
 class Watch:
     """Reads rows of the main branch. `blind` once a row came without attention."""
 
-    def __init__(self, prompt: EncodedPrompt, context: RiskContext | None, reading: str) -> None:
+    def __init__(
+        self,
+        prompt: EncodedPrompt,
+        context: RiskContext | None,
+        reading: str,
+        keep_rows: bool = False,
+    ) -> None:
         self._prompt, self._context, self._reading = prompt, context, reading
         self._slots = np.array([one.document_slot for one in prompt.sources], np.intp)
         self._scores = np.array(context.document_scores if context else (), np.float64)
         if context and self._slots.size and self._slots.max() >= len(self._scores):
             raise ValueError("a document in the prompt has no score")
+        self._keep_rows = keep_rows
         self.blind = False
 
-    def see(self, row: Row, log_top: float) -> Seen:
-        """log_top: log of the largest probability of the row."""
+    def see(self, row: Row, log_top: float, step: int) -> Seen:
+        """log_top: log of the largest probability of the row. step: answer tokens before it."""
         prediction = prediction_risk(log_top)
         if row.attention is None:
             self.blind = True
@@ -65,7 +76,9 @@ class Watch:
         attention = (
             attention_risk(by_document, self._scores, self._reading) if self._context else None
         )
-        return Seen(self._risk(attention, prediction), tuple(masses.tolist()))
+        end = len(self._prompt) + step
+        looked = tuple(row.attention[:end].tolist()) if self._keep_rows else ()
+        return Seen(self._risk(attention, prediction), tuple(masses.tolist()), looked)
 
     def _risk(self, attention: float | None, prediction: float) -> Risk | None:
         if self._context is None:

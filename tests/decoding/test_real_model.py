@@ -6,6 +6,7 @@ where two tokens are nearly tied. Every first difference must be such a near-tie
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,9 +129,12 @@ def gap(
     both = blend.together(z_main, z_second)
     scores = perturbed(both, sampling_of(decoder, sampling), len(before))
     found = [scores.logprob(token) for token in tokens]
-    if not np.isfinite(found).all():  # a token on the edge of the candidates: compare raw
-        found = [float(z_main[token]) for token in tokens]
-    return abs(found[0] - found[1])
+    distance = abs(found[0] - found[1]) if np.isfinite(found).all() else float("inf")
+    share = getattr(decoder, "plausibility", 0.0)
+    if share:  # a tie may also be whether a token is plausible at all
+        edge = float(z_main.max()) + math.log(share)
+        distance = min(distance, *(abs(float(z_main[token]) - edge) for token in tokens))
+    return distance
 
 
 @pytest.mark.slow
