@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcli.encoders.base import Encoder
+from ragcli.index.packing import pack_sentences, pack_terms
 from ragcli.index.scan import Work
 from ragcli.index.writer import FileRow, PassageRow, Writer, storable
 from ragcli.sources.load import Parsed
@@ -110,9 +111,9 @@ class _Places:
 def _passage(
     cut: PassageCut, extracted: Extracted, places: _Places, language: str, title: str, key: bytes
 ) -> PassageRow:
-    sentences = tuple(
+    sentences = [
         (s.start, s.end, places.line(s.start), places.page(s.start)) for s in cut.sentences
-    )
+    ]
     heading = " ".join(analyse(cut.heading, language))
     body = " ".join(analyse(cut.span.of(extracted.text), language))
     return PassageRow(
@@ -121,8 +122,8 @@ def _passage(
         page=places.page(cut.span.start),
         line=places.line(cut.span.start),
         heading=storable(cut.heading),
-        sentences=sentences,
-        terms=(title, heading, body),
+        sentences=pack_sentences(sentences),
+        terms=pack_terms(title, heading, body),
         key=key,
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ragcli.index import generations
 from ragcli.index.catalog import Catalog
-from ragcli.index.packing import pack_sentences, pack_terms, pack_text
+from ragcli.index.packing import pack_text
 from ragcli.types import FileStatus
 
 
@@ -47,18 +47,15 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A passage as it enters the catalog.
-
-    sentences: (start, end, line, page or 0). terms: title, heading, body.
-    """
+    """A passage as it enters the catalog; `sentences` and `terms` are packed (`packing`)."""
 
     start: int
     end: int
     page: int
     line: int
     heading: str
-    sentences: tuple[tuple[int, int, int, int], ...]
-    terms: tuple[str, str, str]
+    sentences: bytes
+    terms: bytes
     key: bytes
 
 
@@ -176,7 +173,7 @@ class Writer:
             (
                 (
                     file, p.start, p.end, p.page, p.line, p.heading, vectors[p.key],
-                    pack_sentences(p.sentences), pack_terms(*p.terms),
+                    p.sentences, p.terms,
                 )
                 for p in passages
             ),
