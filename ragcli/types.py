@@ -329,7 +329,8 @@ class Step:
     logprob, entropy (nats): under the fused distribution the token was drawn from.
     alternative: what the uncalibrated choice would have been, None if the same.
     attention: mass on each source sentence of the main branch's prompt, in prompt
-    order (empty without a tap). attention_tail: mass on generated tokens + the rest.
+    order (empty without a tap). looked: the whole row, over every position before the token,
+    prompt and generated ones; filled only for a stage that watches what is written.
     """
 
     token: int
@@ -340,6 +341,7 @@ class Step:
     calibrated: bool = False
     alternative: str | None = None
     attention: tuple[float, ...] = ()
+    looked: tuple[float, ...] = ()
 
 
 class Verdict(StrEnum):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ragcli import __version__
 from ragcli.decoding.settings import Settings
 from ragcli.llm.base import ModelIdentity
+from ragcli.methods.passes import Retrieval
 from ragcli.paths import shown
 from ragcli.types import Document
 
@@ -23,11 +25,12 @@ def provenance(
     prompt: str,
     selected_by: str,
     verifier: str,
+    retrievals: Sequence[Retrieval] = (),
 ) -> dict[str, Any]:
     """Everything JSON: identities, hashes, options; see the answer schema.
 
     index: `Reader.identity`, the encoder's identity within. documents: those whose
-    sentences were shown to the model.
+    sentences were shown to the model. retrievals: those in the middle of the answer.
     """
     return {
         "ragcli": __version__,
@@ -36,6 +39,7 @@ def provenance(
         "prompt": prompt,
         "selected_by": selected_by,
         "verifier": verifier,
+        "retrievals": [asdict(one) for one in retrievals],
         "seed": settings.sampling.seed,
         "options": settings.as_dict(),
         "model": None if model is None else _model(model),

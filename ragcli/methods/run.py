@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -17,11 +16,9 @@ from ragcli.cite.evidence import Evidence, Limits, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
-from ragcli.decoding.loop import generate
 from ragcli.decoding.settings import Settings
-from ragcli.decoding.stop import Stop
 from ragcli.errors import UsageError
-from ragcli.events import Cited, Event, Finished, Retrieved, Selected, Token
+from ragcli.events import Cited, Event, Finished, Retrieved, Selected
 from ragcli.index.reader import Reader
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
@@ -29,6 +26,7 @@ from ragcli.methods import verbatim
 from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
+from ragcli.methods.generating import Writer, check_attention
 from ragcli.methods.provenance import provenance
 from ragcli.methods.retrieval import retrieved
 from ragcli.methods.stages import Method, Tools
@@ -97,6 +95,8 @@ class Asker:
         """
         if self._options.verbatim and not method.reads:
             raise UsageError(f"{method.name} has no documents to quote", hint="use another method")
+        if not self._options.verbatim:
+            check_attention(method, self._generator)
         run = Run(question, method, self._tools(method))
         yield from self._retrieve(run)
         reason = ""
@@ -141,6 +141,8 @@ class Asker:
             stale = self._reader.stale(list(run.documents.values()))
         run.language = _language(run.question, run.hits)
         yield Retrieved(run.hits)
+        for note in run.gathered.notes if run.gathered else ():
+            yield run.warn(note)
         for document in stale:
             yield run.warn(f"{document.relative} changed since it was indexed")
 
@@ -160,6 +162,9 @@ class Asker:
             if method.select is not None:
                 run.selection = method.select(run.question, run.hits, run.tools)
                 run.hits = run.selection.hits or run.hits
+            if run.gathered is not None and run.gathered.by:
+                by = f"{run.gathered.by}; {run.selection.by}"
+                run.selection = replace(run.selection, by=by)
             if self._options.verbatim:
                 run.shown = verbatim.chosen(run.question, run.selection, run.hits, run.tools)
             else:
@@ -177,32 +182,8 @@ class Asker:
         return self._sessions[branches]
 
     def _generate(self, run: Run, cancelled: Cancelled) -> Iterator[Event]:
-        assert run.prepared is not None
-        prepared = run.prepared
-        start = time.perf_counter()
-        steps = generate(
-            self._session(prepared.count),
-            self._generator.vocabulary,
-            prepared.branches,
-            prepared.options,
-            self._settings.sampling,
-            prepared.risk,
-            cancelled=cancelled,
-        )
-        stop: Stop
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                stop = end.value
-                break
-            run.timings.setdefault("first_token", time.perf_counter() - start)
-            run.steps.append(step)
-            yield Token(step)
-        run.timings["generate"] = time.perf_counter() - start
-        run.stop = stop.reason
-        for warning in stop.warnings:
-            yield run.warn(warning)
+        writer = Writer(self._generator, self._session, self._options.n_ctx, cancelled)
+        yield from writer.write(run)
 
     def _quote(self, run: Run) -> Iterator[Event]:
         """The chosen source sentences as they stand."""
@@ -290,6 +271,7 @@ class Asker:
             decode="" if self._options.verbatim else run.tools.decode,
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,
+            retrievals=run.retrievals,
             verifier=verbatim.VERIFIER
             if self._options.verbatim
             else self._verifier(run.language).name,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ragcli.decoding.settings import Settings
 from ragcli.events import Event
-from ragcli.llm.base import Generator, PromptPiece
+from ragcli.llm.base import EncodedPrompt, Generator, PromptPiece
 from ragcli.types import Component, Document, Hit, Sentence, Source, Step, Trace
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -81,12 +81,15 @@ class Gathered:
     """What a method that retrieves in rounds found, what it kept first.
 
     kept: how many of the hits. reason: why they do not suffice, for people; empty when they do.
+    by: what judged them, notes: what the user should know, for people.
     """
 
     hits: tuple[Hit, ...]
     kept: int
     reason: str = ""
     trace: Trace | None = None
+    by: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +156,41 @@ class Frame(Protocol):
     def __call__(self, question: str, selection: Selection, so_far: str) -> Framed: ...
 
 
-class Watch(Protocol):
-    """Called after each sentence: None, or where to cut the answer and what to retrieve."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A sentence that was just generated, and what was generated before it in the same pass.
 
-    def __call__(
-        self, so_far: str, steps: Sequence[Step], tools: Tools
-    ) -> tuple[int, str] | None: ...
+    prompt: of the main branch; it ends with `so_far`, what stands of earlier passes.
+    steps: of the pass; the sentence is steps[first:]. after: attention row of the position
+    after the last step, where it is known.
+    """
+
+    question: str
+    prompt: EncodedPrompt
+    so_far: str
+    steps: tuple[Step, ...]
+    first: int
+    after: tuple[float, ...] = ()
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Retrieve by `query`, and write the sentence anew. word, score: what asked for it."""
+
+    query: str
+    word: str
+    score: float
+
+
+class Watch(Protocol):
+    """Called after each sentence; reads attention rows (`Step.looked`)."""
+
+    def rounds(self, tools: Tools) -> int:
+        """Most further retrievals; after the last the answer is written to its end."""
+        ...
+
+    def __call__(self, written: Written, tools: Tools) -> Again | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +211,7 @@ class Method:
     select: Select | None = None
     watch: Watch | None = None
     gather: Gather | None = None
-    rounds: int = 3  # most further retrievals by refine, and by watch
+    rounds: int = 3  # most further retrievals by refine
 
     @property
     def reads(self) -> bool:

@@ -11,6 +11,7 @@ from ragcli.cite.question import Question
 from ragcli.events import Warned
 from ragcli.index.where import EVERYWHERE, Where
 from ragcli.methods.branches import Prepared
+from ragcli.methods.passes import Pass, Retrieval
 from ragcli.methods.stages import Context, Gathered, Method, Selection, Tools, sources_of
 from ragcli.types import Document, Hit, SearchMode, Source, Step
 
@@ -48,6 +49,8 @@ class Run:
     prepared: Prepared | None = None
     asked: Question | None = None
     steps: list[Step] = field(default_factory=list)
+    passes: list[Pass] = field(default_factory=list)
+    retrievals: list[Retrieval] = field(default_factory=list)
     stop: str = ""
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
