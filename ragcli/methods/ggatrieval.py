@@ -37,7 +37,10 @@ class GroundedRounds:
     `ggatrieval.fetch` for each augmented query.
     """
 
-    backends: tuple[str, ...] = tuple(BACKENDS)
+    steps: tuple[str, ...] = (
+        "parse", "retrieve", "align", "reflect", "rerank", "select progressively", "verify",
+        "augment",
+    )  # fmt: skip
 
     def __call__(self, question: str, tools: Tools) -> Generator[Event, None, Gathered]:
         options = Options.of(tools.settings)
@@ -86,7 +89,7 @@ class _Rounds:
         self._keep(candidates)
         kept = {hit.passage.id for hit in self._kept}
         score = self._backend.verify(self._kept)
-        sufficient = bool(self._kept) and score >= self._options.enough
+        sufficient = bool(self._kept) and score >= self._backend.enough
         self._iterations.append(self._record(candidates, score, sufficient))
         if sufficient:
             self._ended = SUFFICIENT

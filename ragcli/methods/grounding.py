@@ -57,8 +57,12 @@ GGATRIEVAL_SETTINGS: dict[str, Setting] = {
         int, 4, "most rounds of retrieval", "GGatrieval section 4.3", low=1, high=20
     ),
     "ggatrieval.enough": Setting(
-        float, 0.75, "verification from which the kept passages suffice: share of constituents that"
-        " they match together, or the generator's yes", "ours", low=0, high=1,
+        float, 0.75, "share of constituents that the kept passages must match together", "ours",
+        low=0, high=1,
+    ),
+    "ggatrieval.yes": Setting(
+        float, 0.5, "the generator's yes, beyond what it says to no text, from which they suffice",
+        "ours", low=0, high=1,
     ),
     "ggatrieval.similar": Setting(
         float, 0.35, "cosine with a sentence from which a constituent may match it", "ours",
@@ -92,15 +96,18 @@ class Options:
     keep: int
     iterations: int
     enough: float
+    yes: float
     similar: float
     near: float
     judged: int
 
     @classmethod
     def of(cls, settings: Settings) -> Options:
-        """From the settings of a run."""
+        """From the settings of a run; `retrieval.k` (-k) counts where `keep` is not given."""
         prefix = "ggatrieval."
         values = {k.removeprefix(prefix): settings.extra[k] for k in GGATRIEVAL_SETTINGS}
+        if "retrieval.k" in settings.given and "ggatrieval.keep" not in settings.given:
+            values["keep"] = settings.extra["retrieval.k"]
         return cls(**values)  # type: ignore[arg-type]
 
     @property
@@ -125,6 +132,11 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def enough(self) -> float:
+        """Verification from which the kept passages suffice."""
+        ...
 
     def parse(self) -> tuple[Constituent, ...]:
         """The question's constituents; the other steps come after it."""
@@ -154,6 +166,7 @@ class ByEncoder:
         self._question, self._language, self._options = question, language, options
         self._aligner = EncoderAligner(tools.encode, lexicon(language), options.aligning)
         self._parts: tuple[Constituent, ...] = ()
+        self.enough = options.enough
 
     def parse(self) -> tuple[Constituent, ...]:
         self._parts = constituents(self._question, self._language)
@@ -189,6 +202,7 @@ class ByGenerator:
             inner, tools.generator, question, most=options.judged, reflect=options.reflect
         )
         self._parts: tuple[Constituent, ...] = ()
+        self.enough = options.yes
         self._useful: dict[int, float] = {}
         self._written: dict[str, str] = {}
 

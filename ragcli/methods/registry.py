@@ -100,7 +100,9 @@ def describe(name: str) -> MethodRow:
     }
     namespaces = {DECODERS[method.decode].options.namespace, "sampling", method.name}
     if method.reads:
-        namespaces |= {"retrieval", "evidence"}
+        namespaces |= {"evidence"}
+    if method.retrieve is not None:
+        namespaces |= {"retrieval"}
     rows = tuple(
         Row(key, show(one.default), one.allowed, one.doc, one.source)
         for key, one in known_settings(SETTINGS).items()

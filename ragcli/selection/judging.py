@@ -197,9 +197,10 @@ def usefulness(generator: Generator, question: str, texts: Sequence[str]) -> lis
 
 
 def sufficiency(generator: Generator, question: str, texts: Sequence[str]) -> float:
-    """Probability of yes: do the texts together answer the question?"""
+    """Probability of yes, less the model's bias: do the texts together answer the question?"""
     if not texts:
         return 0.0
-    made = suffice.sufficient([text[:_LONGEST] for text in texts], question)
-    odds = yes(generator, [generator.chat(suffice.SYSTEM, made)], (suffice.YES, suffice.NO))
-    return float(probability(odds)[0])
+    shown = [[text[:_LONGEST] for text in texts], [prompt.NO_TEXT]]
+    prompts = [generator.chat(suffice.SYSTEM, suffice.sufficient(one, question)) for one in shown]
+    odds = yes(generator, prompts, (suffice.YES, suffice.NO))
+    return float(probability(odds[:1] - odds[1:])[0])

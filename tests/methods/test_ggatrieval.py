@@ -134,10 +134,13 @@ def test_fully_aligned_passages_are_not_diversified() -> None:
         ) -> NDArray[np.float32]:
             rows = super().score_next(prompts, tokens)
             for row, prompt in enumerate(self.prompts[-len(prompts) :]):
-                if "Do the texts" in prompt or "Nothing is written" in prompt:
-                    rows[row] = [-5.0, -0.1]
-                if "missing from" in prompt:
+                empty = "Nothing is written" in prompt
+                if "Do the texts" in prompt:
+                    rows[row] = [-0.7, -0.7] if empty else [-5.0, -0.1]
+                elif "missing from" in prompt:
                     rows[row] = [-0.1, -5.0]
+                elif empty:
+                    rows[row] = [-5.0, -0.1]
             return rows
 
     library = Library({QUESTION: [FULL]})
@@ -258,3 +261,11 @@ def test_verbatim_is_in_reading_order() -> None:
     starts = [s.citations[0].sentence.start for s in last.answer.sentences]
     assert starts == sorted(starts)
     assert last.answer.text == "The Sandholm light had a keeper. Mira Oskan was the first keeper."
+
+
+def test_k_says_how_many_are_kept() -> None:
+    library = Library({QUESTION: [FULL, TWO_OF_THREE, ONE_OF_THREE]})
+    for assignments, kept in ((["retrieval.k=2"], 2), (["retrieval.k=2", "ggatrieval.keep=1"], 1)):
+        answer, _ = ask(library, *assignments)
+        assert answer.trace is not None
+        assert len(answer.trace.iterations[0].kept) == kept
