@@ -104,10 +104,14 @@ class Chooser:
         return Draft(step, row.logits, alone, choice, seen, self._blend.needs(seen.risk))
 
     def _goes_on(self, draft: Draft) -> bool:
+        """Whether to draft past this token before it is checked.
+
+        Not where only risky tokens are: the noise mostly decides otherwise on them.
+        """
         if not self._sampling.draft:
             return False
         self._drafter.add(draft.choice.margin, draft.checked)
-        return self._drafter.worth_more and not self._is_last(draft)
+        return self._blend.always and self._drafter.worth_more and not self._is_last(draft)
 
     def _is_last(self, draft: Draft) -> bool:
         return self._is_end(draft.choice.token) or draft.step + 1 >= self._sampling.max_tokens

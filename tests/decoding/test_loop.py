@@ -148,7 +148,7 @@ def test_what_the_prompt_says_is_copied_and_checked_at_once(name: str) -> None:
     slow = ToySession(script=script, apart=0.1)
     assert steps == run(EVERY[name], slow, draft=False, **options)[0]
     assert stop.stats.acceptance > 0.8
-    assert session.calls < 44 / 2 < slow.calls
+    assert session.calls < 44 * 0.7 < slow.calls
     # copied tokens are read by both branches in the same call
     assert any(call.get(0, 0) > 3 and call.get(1, 0) > 3 for call in session.log[1:])
 
