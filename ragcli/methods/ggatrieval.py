@@ -169,14 +169,19 @@ class _Rounds:
         return Gathered(hits, len(self._kept), self._reason(), trace)
 
     def _reason(self) -> str:
-        """Why the kept passages do not suffice, for people; empty when they do."""
+        """Why the kept passages cannot hold the answer, for people; empty when they may.
+
+        Coverage asks for more before it stops searching than before it gives up: of 39 XQuAD
+        questions whose source was there, 7 matched less than three quarters of their parts.
+        """
         if not self._kept:
             return "nothing was found"
         if self._parts and not any(hit.alignment and hit.alignment.matched for hit in self._kept):
             return "no passage matches any part of the question"
-        if self._iterations[-1].sufficient:
+        last = self._iterations[-1]
+        if last.sufficient or last.score >= self._backend.least:
             return ""
-        missing = [f"“{text}”" for text in self._iterations[-1].missing[:3]]
+        missing = [f"“{text}”" for text in last.missing[:3]]
         if missing:
             return f"the passages found do not match {' or '.join(missing)}"
         return "the passages found do not answer the question"

@@ -57,7 +57,11 @@ GGATRIEVAL_SETTINGS: dict[str, Setting] = {
         int, 4, "most rounds of retrieval", "GGatrieval section 4.3", low=1, high=20
     ),
     "ggatrieval.enough": Setting(
-        float, 0.75, "share of constituents that the kept passages must match together", "ours",
+        float, 0.75, "share of constituents that the kept passages match together, from which no"
+        " further round is needed", "ours", low=0, high=1,
+    ),
+    "ggatrieval.least": Setting(
+        float, 0.5, "the share below which, after the last round, there is no answer", "ours",
         low=0, high=1,
     ),
     "ggatrieval.yes": Setting(
@@ -96,6 +100,7 @@ class Options:
     keep: int
     iterations: int
     enough: float
+    least: float
     yes: float
     similar: float
     near: float
@@ -138,6 +143,11 @@ class Backend(Protocol):
         """Verification from which the kept passages suffice."""
         ...
 
+    @property
+    def least(self) -> float:
+        """Verification that has failed, after the last round, when it is below this."""
+        ...
+
     def parse(self) -> tuple[Constituent, ...]:
         """The question's constituents; the other steps come after it."""
         ...
@@ -166,7 +176,7 @@ class ByEncoder:
         self._question, self._language, self._options = question, language, options
         self._aligner = EncoderAligner(tools.encode, lexicon(language), options.aligning)
         self._parts: tuple[Constituent, ...] = ()
-        self.enough = options.enough
+        self.enough, self.least = options.enough, min(options.least, options.enough)
 
     def parse(self) -> tuple[Constituent, ...]:
         self._parts = constituents(self._question, self._language)
@@ -202,7 +212,7 @@ class ByGenerator:
             inner, tools.generator, question, most=options.judged, reflect=options.reflect
         )
         self._parts: tuple[Constituent, ...] = ()
-        self.enough = options.yes
+        self.enough = self.least = options.yes
         self._useful: dict[int, float] = {}
         self._written: dict[str, str] = {}
 

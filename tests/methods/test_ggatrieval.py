@@ -108,7 +108,7 @@ def test_the_rounds_are_bounded_and_the_failure_is_told() -> None:
             return tuple(shelf(len(self.asked)))
 
     library = Endless({})
-    answer, _ = ask(library)
+    answer, _ = ask(library, "ggatrieval.least=0.7")
     assert answer.trace is not None
     assert len(answer.trace.iterations) == 4
     assert answer.abstained
@@ -269,3 +269,14 @@ def test_k_says_how_many_are_kept() -> None:
         answer, _ = ask(library, *assignments)
         assert answer.trace is not None
         assert len(answer.trace.iterations[0].kept) == kept
+
+
+@pytest.mark.parametrize(("least", "abstained"), [("0.6", False), ("0.7", True)])
+def test_a_question_matched_in_part_is_answered_from_least(least: str, abstained: bool) -> None:
+    """Two of three parts: not enough to stop searching, perhaps enough to answer."""
+    shelf = hit(1, "Mira Oskan was the first to light the Sandholm light.")
+    library = Library({"": [shelf], QUESTION: [shelf]})
+    answer, _ = ask(library, f"ggatrieval.least={least}", verbatim=True)
+    assert answer.trace is not None
+    assert not answer.trace.iterations[-1].sufficient
+    assert answer.abstained is abstained
