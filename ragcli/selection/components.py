@@ -122,7 +122,7 @@ def document_scores(
     components: Sequence[Component], scores: ArrayLike, alpha: float, beta: float
 ) -> NDArray[np.float64]:
     """s_i = Σ_j w_j s_ij, (documents,); scores: (documents, components) in [0, 1]."""
-    table = np.asarray(scores, np.float64).reshape(-1, len(components))
+    table = np.asarray(scores, np.float64)
     return np.asarray(table @ weights(components, alpha, beta))
 
 

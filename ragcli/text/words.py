@@ -18,10 +18,11 @@ from ragcli.text.stopwords import STOP_WORDS as FUNCTION_WORDS
 WordKind = Literal["name", "number", "ordinal", "word", "stop"]
 
 _SPACELESS = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Thai, Lao, kana, Han
+_LETTERS = rf"(?:(?![{_SPACELESS}])[^\W_][\u0300-\u036f]*)+"  # accents may stand apart (NFD)
 _WORD = re.compile(
     rf"""[{_SPACELESS}]+                          # written without blanks: cut into pairs below
       | \d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?\b   # 1,200  3.5  3:1  2nd
-      | (?:(?![{_SPACELESS}])[^\W_])+(?:['’](?:(?![{_SPACELESS}])[^\W_])+)*  # it's, x86""",
+      | {_LETTERS}(?:['’]{_LETTERS})*  # it's, x86""",
     re.VERBOSE,
 )
 _STARTS_SPACELESS = re.compile(f"[{_SPACELESS}]")
