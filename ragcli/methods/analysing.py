@@ -10,7 +10,7 @@ from ragcli.methods.frames import heading_of
 from ragcli.methods.selectors import contexts_of, only, rank_sentences
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.analyzers import Analyzer, EncoderAnalyzer, GeneratorAnalyzer, Text
-from ragcli.selection.components import document_scores, split
+from ragcli.selection.components import document_scores, relative, split
 from ragcli.selection.mention import MentionRules
 from ragcli.text.language import detect
 from ragcli.types import Hit
@@ -54,7 +54,8 @@ class Analyse:
         drag = tools.settings.drag
         scores = document_scores(components, table, drag.alpha, drag.beta)
         found = split(scores, tools.number("drag.r"))
-        ranked = [replace(c, score=float(s)) for c, s in zip(contexts, scores, strict=True)]
+        shares = relative(scores, components, drag.alpha, drag.beta)
+        ranked = [replace(c, score=float(s)) for c, s in zip(contexts, shares, strict=True)]
         top = tuple(ranked[at] for at in found.top)
         noise = None if found.noise is None else ranked[found.noise]
         fine: tuple[Context, ...] = ()

@@ -48,8 +48,7 @@ class Tools:
 class Context:
     """A passage as it goes into a prompt: some of its sentences, in text order.
 
-    score: relevance, scaled to [0, 1] over the passages retrieved together, or the weighted sum
-    of an analyzer's scores (DRAG's s_i, which may exceed 1).
+    score: relevance in [0, 1]: scaled over the passages retrieved together, or an analyzer's.
     """
 
     document: Document
@@ -212,6 +211,7 @@ class Method:
     watch: Watch | None = None
     gather: Gather | None = None
     rounds: int = 3  # most further retrievals by refine
+    base: str = ""  # base pipeline whose stages these are, where it has a name
 
     @property
     def reads(self) -> bool:

@@ -126,6 +126,18 @@ def document_scores(
     return np.asarray(table @ weights(components, alpha, beta))
 
 
+def relative(
+    scores: NDArray[np.float64], components: Sequence[Component], alpha: float, beta: float
+) -> NDArray[np.float64]:
+    """s_i by the most that it can be, Σ_j w_j: in [0, 1], in the same order.
+
+    Ours: so the attention risk of a question with many components compares with that of one
+    with few; the number of components is in the lexical risk already.
+    """
+    most = float(weights(components, alpha, beta).sum())
+    return np.clip(scores / most, 0.0, 1.0) if most > 0 else np.zeros(len(scores))
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """Documents by score. top: indices, best first. noise: the reference, never among the top."""

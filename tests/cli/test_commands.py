@@ -225,6 +225,7 @@ def test_version_and_help():
         (["search", "x", "--index", "no-such-folder"], "there is no index in no-such-folder"),
         (["ask", "x", "--method", "fk"], "unknown method: fk (did you mean fke?)"),
         (["ask", "x", "--decode", "fk"], "unknown decoder: fk (did you mean fke?)"),
+        (["ask", "x", "--select", "fk"], "unknown selector: fk (did you mean fke?)"),
         (["ask", "x", "--set", "fke.alhpa=1"], "unknown setting: fke.alhpa (did you mean fke.alpha?)"),
         (["ask", "x", "--set", "alpha"], "not a setting: alpha"),
         (["ask", "x", "--verifier", "vibes"], "unknown verifier: vibes"),

@@ -14,6 +14,7 @@ from ragcli.selection.components import (
     document_scores,
     parse_components,
     parse_scores,
+    relative,
     settle,
     split,
     weights,
@@ -92,6 +93,8 @@ def test_weighted_sums_by_hand() -> None:
     table = [[1, 0.5, 1], [0, 1, 0], [1, 0, 0]]
     # 1 + 0.35 + 0.3; 0.7; 1
     assert document_scores(QUERY, table, 0.7, 0.3).tolist() == pytest.approx([1.65, 0.7, 1.0])
+    assert relative(np.array([1.65, 2.0]), QUERY, 0.7, 0.3).tolist() == pytest.approx([0.825, 1])
+    assert relative(np.zeros(2), (), 0.7, 0.3).tolist() == [0.0, 0.0]
     assert document_scores((), np.zeros((2, 0)), 0.7, 0.3).tolist() == [0.0, 0.0]
 
 
