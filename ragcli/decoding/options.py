@@ -1,7 +1,7 @@
 """Typed options of the decoders, each with its range, default, meaning and source.
 
-What a paper does not publish is ours: the default was chosen on development data.
-Values are checked when an object is made; a wrong one raises `UsageError`.
+What a paper does not publish is ours, chosen on development data. Values are checked when
+an object is made; a wrong one raises `UsageError`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class FkeOptions(_Checked):
         float, 1.0, "weight of the sentence branch", "FKE eq. 7, section 3.3", within=(0, 1000)
     )
     tau_d: float = _option(
-        float, 1.0, "temperature of the document branch; 0 is its argmax alone (paper: 0)",
+        float, 1.0, "temperature of the document branch; 0 is its argmax alone, as in the paper",
         "FKE eq. 7; default ours", within=(0, 100),
     )  # fmt: skip
     tau_s: float = _option(
@@ -280,7 +280,7 @@ DecoderOptions: TypeAlias = PlainOptions | FkeOptions | DragOptions | CadOptions
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """A decoder by name. `branches`: the second branch it needs, "" for none."""
+    """A decoder by name. second: the other branch it reads, "" for none."""
 
     name: str
     options: type[DecoderOptions]
