@@ -29,6 +29,9 @@ def ask(
     method: Annotated[
         str | None, typer.Option("--method", metavar="M", help="See `ragcli methods`.")
     ] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="B", help="plain, crag or dragin.")
+    ] = None,
     select: Annotated[
         str | None,
         typer.Option("--select", metavar="S", help="rank, similar, fke, drag or ggatrieval."),

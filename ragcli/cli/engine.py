@@ -130,22 +130,25 @@ def answering(
 
     verbatim: the model is loaded only if a stage asks for it.
 
-    Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown method, selector or
-    decoder).
+    Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown names, and what does not
+    go together).
     """
     from ragcli.llm.ondemand import OnDemand
-    from ragcli.methods.registry import find_method
+    from ragcli.methods.bases import combined
     from ragcli.methods.run import Asker, AskOptions
-    from ragcli.methods.selecting import with_selector
     from ragcli.types import SearchMode
 
-    method = with_selector(find_method(config["method"]), config["select"])
     settings = parse(config.assignments)
-    settings.decoder(
-        config["decode"] or method.decode
-    )  # refuses an unknown one before the model loads
-    options = AskOptions(
+    method = combined(
+        config["method"],
+        base=config["base"],
+        select=config["select"],
         decode=config["decode"],
+        verbatim=verbatim,
+    )
+    settings.decoder(method.decode)  # refuses an unknown one before the model loads
+    options = AskOptions(
+        decode=method.decode,
         verifier=config["verifier"],
         mode=SearchMode(config["mode"]),
         where=where,

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ragcli.events import Event, Progress
 from ragcli.methods.grounding import BACKENDS, Backend, Options
-from ragcli.methods.retrieval import merge, scaled
+from ragcli.methods.retrieval import merge, rescored, scaled
 from ragcli.methods.stages import Context, Gathered, Selection, Tools
 from ragcli.selection.alignment import aligned_sentences, labels, renumbered, rerank, uncovered
 from ragcli.selection.augmentation import augmented
@@ -110,31 +108,11 @@ class _Rounds:
         )
         found = (merge(lists) if len(lists) > 1 else tuple(lists[0]))[: self._options.candidates]
         fresh = [hit for hit in found if hit.passage.id not in self._known]
-        for hit in self._backend.align(fresh if first else self._rescored(fresh)):
+        for hit in self._backend.align(
+            fresh if first else rescored(self._question, fresh, self._tools)
+        ):
             self._known[hit.passage.id] = hit
         return rerank(self._known[hit.passage.id] for hit in found)
-
-    def _rescored(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Sentence scores against the question: an augmented query's own would mean another thing."""
-        texts = [sentence.text for hit in hits for sentence in hit.passage.sentences]
-        if not texts:
-            return list(hits)
-        vectors = self._tools.encode([self._question, *texts])
-        scores = (vectors[1:] @ vectors[0]).tolist()
-        done, at = [], 0
-        for hit in hits:
-            own = tuple(scores[at : at + len(hit.passage.sentences)])
-            at += len(own)
-            best = int(np.argmax(own)) if own else None
-            done.append(
-                replace(
-                    hit,
-                    sentence_scores=own,
-                    best_sentence=None if best is None else hit.passage.sentences[best],
-                    best_sentence_score=0.0 if best is None else own[best],
-                )
-            )
-        return done
 
     def _keep(self, candidates: Sequence[Hit]) -> None:
         self._kept = progressive(

@@ -21,6 +21,7 @@ def provenance(
     documents: Iterable[Document],
     settings: Settings,
     method: str,
+    base: str = "",
     decode: str,
     prompt: str,
     selected_by: str,
@@ -35,6 +36,7 @@ def provenance(
     return {
         "ragcli": __version__,
         "method": method,
+        "base": base,
         "decode": decode,
         "prompt": prompt,
         "selected_by": selected_by,

@@ -10,6 +10,8 @@ from ragcli.decoding.options import DECODERS, Setting, show
 from ragcli.decoding.settings import Row, Settings, known_settings, parse_settings
 from ragcli.errors import UsageError
 from ragcli.methods.analysing import ANALYZER_SETTINGS, Analyse
+from ragcli.methods.correcting import CRAG_SETTINGS, Corrective, Refined, thresholds
+from ragcli.methods.dragin import DRAGIN_SETTINGS, Rind
 from ragcli.methods.extracting import FKE_SETTINGS, Extract
 from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
 from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
@@ -28,7 +30,7 @@ SETTINGS: dict[str, Setting] = {
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
         low=0, high=2,
     ),
-} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS  # fmt: skip
+} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS | CRAG_SETTINGS | DRAGIN_SETTINGS  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -62,6 +64,23 @@ METHODS: dict[str, Method] = {
             "paper 004",
             gather=GroundedRounds(),
             select=AlignedPassages(),
+        ),
+        Method(
+            "crag",
+            "passages judged, looked for further if they fall short, read in strips",
+            "paper 000, appendix A.3",
+            gather=Corrective(),
+            select=Refined(TopPassages()),
+            base="crag",
+        ),
+        Method(
+            "dragin",
+            "the best passages, and others where a sentence was uncertain",
+            "paper 000, appendix A.2",
+            retrieve=Hybrid(),
+            select=TopPassages(),
+            watch=Rind(),
+            base="dragin",
         ),
         Method("closed-book", "the model's memory alone, no documents", "baseline"),
     )
@@ -101,7 +120,7 @@ def describe(name: str) -> MethodRow:
     namespaces = {DECODERS[method.decode].options.namespace, "sampling", method.name}
     if method.reads:
         namespaces |= {"evidence"}
-    if method.retrieve is not None:
+    if method.retrieve is not None or method.base:
         namespaces |= {"retrieval"}
     rows = tuple(
         Row(key, show(one.default), one.allowed, one.doc, one.source)
@@ -115,4 +134,6 @@ def settings_from(
     assignments: list[str] | tuple[str, ...] = (), base: Mapping[str, object] | None = None
 ) -> Settings:
     """Settings with the methods' own keys registered. Raises UsageError."""
-    return parse_settings(assignments, extra=SETTINGS, base=base)
+    settings = parse_settings(assignments, extra=SETTINGS, base=base)
+    thresholds(settings)  # refuses crossed ones
+    return settings

@@ -37,6 +37,34 @@ def merge(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
     )
 
 
+def rescored(
+    question: str, hits: Sequence[Hit], tools: Tools, *, every: bool = True
+) -> tuple[Hit, ...]:
+    """Sentence scores as cosines with the question: another query's own mean another thing.
+
+    every False: only hits that have none. Sentences are encoded in one batch.
+    """
+    open_ = [hit for hit in hits if every or len(hit.sentence_scores) != len(hit.passage.sentences)]
+    texts = [sentence.text for hit in open_ for sentence in hit.passage.sentences]
+    if not texts:
+        return tuple(hits)
+    vectors = tools.encode([question, *texts])
+    scores = iter((vectors[1:] @ vectors[0]).tolist())
+    done = {hit.passage.id: _scored(hit, [next(scores) for _ in hit.passage.sentences])
+            for hit in open_}  # fmt: skip
+    return tuple(done.get(hit.passage.id, hit) for hit in hits)
+
+
+def _scored(hit: Hit, scores: Sequence[float]) -> Hit:
+    best = max(range(len(scores)), key=lambda at: scores[at], default=None)
+    return replace(
+        hit,
+        sentence_scores=tuple(scores),
+        best_sentence=None if best is None else hit.passage.sentences[best],
+        best_sentence_score=0.0 if best is None else scores[best],
+    )
+
+
 def scaled(hits: Sequence[Hit]) -> list[float]:
     """Fused scores scaled to [0, 1]: the best is 1, no score is 0."""
     top = max((hit.score for hit in hits), default=0.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragcli.cite import support
 from ragcli.cite.attribute import attribute
-from ragcli.cite.evidence import Evidence, Limits, view, weigh
+from ragcli.cite.evidence import Evidence, Limits, score_at, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
@@ -154,7 +154,8 @@ class Asker:
             asked = parse_question(run.question, run.language)
             run.asked = with_related(asked, passages, self._encode, run.language)
             limits = replace(Limits(), enough=float(self._settings.extra["evidence.enough"]))
-            return weigh(run.asked, passages, run.language, limits)
+            run.evidence = weigh(run.asked, passages, run.language, limits)
+            return run.evidence
 
     def _select(self, run: Run) -> Iterator[Event]:
         method = run.method
@@ -223,12 +224,14 @@ class Asker:
         yield Finished(self._answer(run, text, sentences, ""))
 
     def _objection(self, run: Run, sentences: Sequence[AnswerSentence]) -> str:
-        assert run.asked is not None
-        if run.stop == "interrupted":
+        if run.stop == "interrupted" or run.asked is None or run.evidence is None:
             return ""
         known = [readable(source.sentence.text) for source in run.sources]
         known += [heading_of(context) for context in run.shown]
-        return support.objection(run.asked, sentences, known, run.language)
+        cited = {c.sentence.id for sentence in sentences for c in sentence.citations}
+        at = score_at(run.asked, run.hits, cited, run.language)
+        shown = support.Shown(known, run.evidence.score, at)
+        return support.objection(run.asked, sentences, shown, run.language)
 
     def _similarity(self, claims: Sequence[str], sources: Sequence[str]) -> NDArray[np.float32]:
         vectors = self._encode([*claims, *sources])
@@ -268,6 +271,7 @@ class Asker:
             documents=documents,
             settings=self._settings,
             method=run.method.name,
+            base=run.method.base,
             decode="" if self._options.verbatim else run.tools.decode,
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,

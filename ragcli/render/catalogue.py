@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ragcli.decoding.options import DECODERS
 from ragcli.decoding.settings import Row, describe
+from ragcli.methods.bases import BASES
 from ragcli.methods.registry import METHODS, SETTINGS, MethodRow
 from ragcli.methods.registry import describe as describe_method
 from ragcli.methods.selecting import SELECTORS
@@ -45,6 +46,7 @@ def methods_document(shown: Catalogue) -> Json:
             }
             for one in shown.methods
         ],
+        "bases": [{"name": one.name, "summary": one.summary} for one in BASES.values()],
         "selectors": [{"name": one.name, "summary": one.summary} for one in SELECTORS.values()],
         "decoders": [{"name": one.name, "summary": one.summary} for one in DECODERS.values()],
         "settings": [
@@ -58,6 +60,10 @@ def print_methods(printer: Printer, shown: Catalogue) -> None:
     """All methods, decoders and settings."""
     printer.line(("methods", "heading"), "  --method NAME")
     columns(printer, [[f"  {one.name}", one.summary] for one in shown.methods], styles=("number",))
+    printer.blank()
+    printer.line(("bases", "heading"), "  --base NAME")
+    bases = [[f"  {one.name}", one.summary] for one in BASES.values()]
+    columns(printer, bases, styles=("number",))
     printer.blank()
     printer.line(("selectors", "heading"), "  --select NAME")
     picks = [[f"  {one.name}", one.summary] for one in SELECTORS.values()]

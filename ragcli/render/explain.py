@@ -19,6 +19,7 @@ def print_explanation(printer: Printer, answer: Answer, levels: Levels) -> None:
     _heading(printer, "How this was answered")
     columns(printer, _facts(answer), styles=("dim",))
     print_alignment(printer, answer)
+    _retrievals(printer, answer)
     calibrated = [step for step in answer.steps if step.calibrated]
     _tokens(printer, "Calibrated tokens: from, to, risk", calibrated, len(answer.steps))
     others = [step for step in answer.steps if not step.calibrated and levels.of(step)]
@@ -37,6 +38,7 @@ def _facts(answer: Answer) -> list[list[str]]:
     index = origin.get("index") or {}
     named = {
         "method": answer.method,
+        "base": origin.get("base"),
         "decoder": origin.get("decode"),
         "model": _name(origin.get("model")),
         "prompt": origin.get("prompt"),
@@ -54,6 +56,21 @@ def _facts(answer: Answer) -> list[list[str]]:
 
 def _name(record: object) -> str:
     return str(record.get("name", "")) if isinstance(record, Mapping) else ""
+
+
+def _retrievals(printer: Printer, answer: Answer) -> None:
+    """Retrievals in the middle of the answer: what asked for them, and with what query."""
+    found = answer.provenance.get("retrievals") or ()
+    if not found:
+        return
+    _heading(printer, f"Retrieved again ({len(found)})")
+    for one in found:
+        outcome = "written anew" if one["anew"] else "nothing new"
+        printer.line(
+            f"  at token {one['step']}, for “{clean(one['word'])}” ({one['score']:.2f}), {outcome}: "
+            f"{clean(one['query'])}",
+            hang=4,
+        )
 
 
 def _tokens(printer: Printer, title: str, steps: Sequence[Step], of: int) -> None:
