@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ragcli.decoding.options import DECODERS, Setting
 from ragcli.methods.frames import heading_of
 from ragcli.methods.selectors import contexts_of, only, rank_sentences
@@ -12,6 +14,7 @@ from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.analyzers import Analyzer, EncoderAnalyzer, GeneratorAnalyzer, Text
 from ragcli.selection.components import document_scores, relative, split
 from ragcli.selection.mention import MentionRules
+from ragcli.selection.signals import fused
 from ragcli.text.language import detect
 from ragcli.types import Hit
 
@@ -19,6 +22,10 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
     "drag.analyzer": Setting(
         str, "encoder", "what takes the question apart and scores passages",
         "DRAG section 3.2: a trained model", choices=("encoder", "generator"),
+    ),
+    "drag.order": Setting(
+        str, "fused", "passages by components alone, or fused with their rank of retrieval",
+        "DRAG section 3.2: components; default ours", choices=("components", "fused"),
     ),
     "drag.r": Setting(int, 5, "passages in the prompt", "DRAG section 4", low=1, high=100),
     "drag.inflection": Setting(
@@ -35,7 +42,8 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
 class Analyse:
     """The `drag.r` passages of the highest score; the lowest one of all is the noise reference.
 
-    Ties keep the order of retrieval. For a decoder with a sentence branch, the `fke.m` sentences
+    By the components' scores alone, ties in the order of retrieval, or those fused with retrieval
+    by reciprocal rank. For a decoder with a sentence branch, the `fke.m` sentences
     of those passages that are most similar to the question.
     """
 
@@ -53,7 +61,10 @@ class Analyse:
         table = analyzer.scores(components, texts)
         drag = tools.settings.drag
         scores = document_scores(components, table, drag.alpha, drag.beta)
-        found = split(scores, tools.number("drag.r"))
+        order = scores
+        if tools.choice("drag.order") == "fused":
+            order = fused(scores, -np.arange(len(scores), dtype=np.float64))
+        found = split(order, tools.number("drag.r"))
         shares = relative(scores, components, drag.alpha, drag.beta)
         ranked = [replace(c, score=float(s)) for c, s in zip(contexts, shares, strict=True)]
         top = tuple(ranked[at] for at in found.top)

@@ -23,14 +23,15 @@ from ragcli.selection.mention import DEFAULT, MentionRules, Mentions
 from ragcli.selection.phrases import Phrase, phrases
 from ragcli.selection.signals import Scores, best
 from ragcli.text.normalise import readable
-from ragcli.text.words import fold, key_of, words
+from ragcli.text.words import fold, key_of, keys_of, words
 from ragcli.types import Component, Span
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
-# Cosines of the bundled encoder between a component and the nearest sentence of a passage: up
-# to LOW passages that have nothing to do with it, from HIGH those that are about it.
-LOW, HIGH = 0.15, 0.65
+# Cosine of a component and the nearest sentence of a passage, under the bundled encoder: from LOW
+# to HIGH it counts as 0 to 1. Short phrases are similar to many sentences (median 0.19 where the
+# passage is of no use, 0.22 where it is), so only clear similarity counts.
+LOW, HIGH = 0.3, 0.8
 _MOST_TEXT = 4000  # characters of a document that the generator reads
 
 _SOUGHT = (
@@ -82,6 +83,24 @@ def mentions(
     return np.array(table, np.float64).reshape(len(documents), len(components))
 
 
+def shares(components: Sequence[Component], documents: Sequence[Text]) -> Scores:
+    """(documents, components): share of the component's content words that the document holds."""
+    held = [keys_of(text.whole, text.language) for text in documents]
+    asked = [
+        {text.language: keys_of(one.text, text.language) for text in documents}
+        for one in components
+    ]
+    table = [
+        [_share(words_of[text.language], keys) for words_of in asked]
+        for text, keys in zip(documents, held, strict=True)
+    ]
+    return np.array(table, np.float64).reshape(len(documents), len(components))
+
+
+def _share(wanted: frozenset[str], held: frozenset[str]) -> float:
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
 def fixed_candidates(found: Sequence[Phrase]) -> list[Phrase]:
     """Which phrases may be the invariant component: quotations and names, best first.
 
@@ -112,7 +131,7 @@ def assemble(
 
 
 class EncoderAnalyzer:
-    """Rules for the components; similarity of component and nearest sentence for relevance."""
+    """Rules for the components; for relevance their words, and similarity to a sentence."""
 
     name = "rules and encoder"
 
@@ -125,12 +144,14 @@ class EncoderAnalyzer:
         return assemble(found, fixed[0] if fixed else None, sought_by_words(question, language))
 
     def scores(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
-        """Mentioned is 1; else the cosine, from LOW to HIGH as 0 to 1; an invariant has no else."""
+        """Mentioned is 1; else the larger of two: the share of the component's words that are
+        there, and the cosine, from LOW to HIGH as 0 to 1. An invariant has no else."""
         table = mentions(components, documents, self._rules)
         free = [at for at, one in enumerate(components) if one.kind != "invariant"]
         if free and documents:
-            similar = self._similar([components[at] for at in free], documents)
-            table[:, free] = np.maximum(table[:, free], calibrate(similar, LOW, HIGH))
+            asked = [components[at] for at in free]
+            near = calibrate(self._similar(asked, documents), LOW, HIGH)
+            table[:, free] = np.maximum(table[:, free], np.maximum(near, shares(asked, documents)))
         return table
 
     def _similar(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
@@ -182,13 +203,15 @@ class GeneratorAnalyzer:
         """Phrases, or neighbours joined where the joined text is the likelier component."""
         if len(parts) < 2:
             return list(parts)
-        joined = [_join(a, b, question) for a, b in pairwise(parts)]
+        joined = [
+            a if _parted(a, b, invariant) else _join(a, b, question) for a, b in pairwise(parts)
+        ]
         asked = prompt.free(question, invariant.text if invariant else "")
         scores = self._choose(asked, [p.text for p in [*parts, *joined]])
         kept: list[Phrase] = []
         at = 0
         while at < len(parts):
-            pair = at + 1 < len(parts) and not _parted(parts[at], parts[at + 1], invariant)
+            pair = at + 1 < len(parts) and joined[at] is not parts[at]
             if pair and scores[len(parts) + at] > max(scores[at], scores[at + 1]):
                 kept.append(joined[at])
                 at += 2

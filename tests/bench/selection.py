@@ -62,6 +62,7 @@ VARIANTS: dict[str, Variant] = {
     "fke-hybrid-yes-no": Variant("fke", ("fke.extractor=hybrid", "fke.signal=yes-no"), True),
     "fke-generator": Variant("fke", ("fke.extractor=generator",), True),
     "drag": Variant("drag"),
+    "drag-components": Variant("drag", ("drag.order=components",)),
     "drag-generator": Variant("drag", ("drag.analyzer=generator",), True),
     "ggatrieval": Variant("ggatrieval"),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def trace(name: str, *assignments: str) -> dict[str, Any]:
 
 RUNS = (
     ("fke",), ("fke", "fke.prompting=standard"), ("fke", "fke.extractor=hybrid", "fke.pool=3"),
-    ("fke", "fke.extractor=generator"), ("drag", "drag.r=3"),
+    ("fke", "fke.extractor=generator"), ("drag", "drag.r=3"), ("drag", "drag.r=3", "drag.order=components"),
     ("drag", "drag.r=3", "drag.analyzer=generator"),
 )  # fmt: skip
 
@@ -128,13 +128,20 @@ def test_sentences_stand_in_the_documents_place_where_there_is_no_branch_for_the
 
 
 def test_drag_ranks_by_components_and_keeps_the_lowest_out() -> None:
-    made = select("drag", "drag", "drag.r=2")
-    assert [c.document.id for c in made.documents] == [1, 2] or made.documents[0].document.id == 2
+    made = select("drag", "drag", "drag.r=2", "drag.order=components")
+    assert [c.document.id for c in made.documents] == [2, 1]
     assert made.components is not None
     assert Component("invariant", "Sandholm") in made.components
     assert made.noise is not None
     assert made.noise.document.id not in [c.document.id for c in made.documents]
     assert made.documents[0].score >= made.documents[1].score >= made.noise.score
+
+
+def test_drag_fuses_components_with_retrieval() -> None:
+    """Scores rank 2, 1, 4, …; retrieval 1, 2, …: the first two tie, the earlier one leads."""
+    made = select("drag", "drag", "drag.r=2")
+    assert [c.document.id for c in made.documents] == [1, 2]
+    assert made.documents[0].score < made.documents[1].score
 
 
 def test_with_no_more_than_r_passages_there_is_no_noise() -> None:
