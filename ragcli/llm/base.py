@@ -47,7 +47,8 @@ class EncodedPrompt:
     """A prompt as tokens, and whose text each token is.
 
     tokens: (n,) int32. owner: (n,) int32, index into `sources`, or NOWHERE (-1).
-    A token that straddles a border belongs to the piece that holds its first byte.
+    A token that straddles a border belongs to the piece that holds its first byte which is
+    no blank: most vocabularies put the blank before a word into the word's token.
     notes: one line each, for people (a template that had to be worked around).
     """
 
@@ -83,8 +84,8 @@ class Vocabulary(Protocol):
 class Feed:
     """Tokens to append to a branch, and of which of them logits are wanted.
 
-    tokens may be empty only when the branch's prompt is not decoded yet: the call then
-    gives the logits after the prompt. With "all" there is one row a fed token and, when the
+    tokens may be empty: the call then gives the logits after what the branch holds (its
+    prompt; or, where nothing waits, its last token, which is decoded again). With "all" there is one row a fed token and, when the
     prompt is decoded by the same call, one more before them: the row after the prompt, so
     that row i always predicts the token at position `start + i` where `start` is
     `Output.start`.

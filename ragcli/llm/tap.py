@@ -10,6 +10,8 @@ each token of the batch was given. Columns of the softmax are such cells.
 from __future__ import annotations
 
 import ctypes
+import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,6 +23,7 @@ from ragcli.llm.llama import C, shared_library
 
 _KEYS = b"cache_k_l0 (view)"
 _CELLS = b"attn_inp_k_idxs"
+_MARGIN = 64  # nodes, about two layers: a graph's shape may differ a little from the last one
 _FLOATS: dict[int, np.dtype[Any]] = {
     0: np.dtype(np.float32),
     1: np.dtype(np.float16),
@@ -80,7 +83,7 @@ class Tap:
     """
 
     def __init__(self, layers: tuple[int, ...]) -> None:
-        self.callback = C.ggml_backend_sched_eval_callback(self._on_node)
+        self.callback = C.ggml_backend_sched_eval_callback(self._listener())
         self.error = ""
         self.cells: NDArray[np.int64] | None = None
         self._names = {b"kq_soft_max-%d" % layer for layer in layers}
@@ -89,11 +92,16 @@ class Tap:
         self._visible: dict[int, NDArray[np.bool_]] = {}
         self._layers_read = 0
         self._checked = False
+        self._remaining: set[bytes] = set()  # names still to come in this graph
+        self._place: dict[bytes, int] = {}  # where each name stood in the last graph
+        self._count, self._resume = 0, 0  # nodes shown so far; the next one to look at
 
     def arm(self, wanted: NDArray[np.intp]) -> None:
         """Before a decode: which tokens of the batch are to be read."""
         self._wanted = wanted
         self._sums, self._visible, self._layers_read, self.cells = {}, {}, 0, None
+        self._remaining = {_KEYS} | (self._names if len(wanted) else set())
+        self._count, self._resume = 0, self._next_place()
 
     def row(self, index: int) -> Attention:
         """The row of token `index` of the batch.
@@ -105,35 +113,57 @@ class Tap:
         mean = self._sums[index] * np.float32(1 / self._layers_read)
         return Attention(mean, self._visible[index])
 
-    def _on_node(self, tensor: int, ask: bool, _data: object) -> bool:
-        """Called from C: nothing may be raised. False after a node would end the graph."""
+    def _listener(self) -> Callable[[int, bool, object], bool]:
+        """What C calls, some thousand times a step: so it skips nodes as cheaply as it can."""
+
+        def on_node(tensor: int, ask: bool, _data: object) -> bool:
+            if ask:
+                self._count += 1
+                if self._count < self._resume:
+                    return False
+            return self._on_node(tensor, ask)
+
+        return on_node
+
+    def _next_place(self) -> int:
+        """The node to look at names from: a little before the next one of the last graph."""
+        places = [self._place.get(name, 0) for name in self._remaining]
+        return min(places) - _MARGIN if places else sys.maxsize
+
+    def _on_node(self, tensor: int, ask: bool) -> bool:
+        """Nothing may be raised into C. False after a node was computed would end the graph."""
+        if self.error:
+            return not ask
         try:
             if not self._checked:
                 self._check_layout(tensor)
-            name = ctypes.string_at(tensor + _NAME)
             if not ask:
                 self._read_softmax(tensor)
                 return True
-            if name == _KEYS and self.cells is None:  # a later view has the same name
-                self._read_cells(tensor)
-            return name in self._names and len(self._wanted) > 0
+            name = ctypes.string_at(tensor + _NAME)
+            if name not in self._remaining or (name == _KEYS and not self._read_cells(tensor)):
+                return False
+            self._place[name] = self._count
+            self._remaining.discard(name)
+            self._resume = self._next_place()
+            return name != _KEYS
         except Exception as error:  # noqa: BLE001 - reported by `error`, C cannot take it
             self.error = self.error or f"attention cannot be read: {error}"
             return not ask
 
     def _check_layout(self, tensor: int) -> None:
         if _ggml().ggml_get_name(tensor) != tensor + _NAME:
-            self._names = set()
             raise ValueError("this llama.cpp lays its tensors out in another way")
         self._checked = True
 
-    def _read_cells(self, tensor: int) -> None:
+    def _read_cells(self, tensor: int) -> bool:
+        """Reads the cells, if the node is the write and not a view of the same name."""
         source = _Tensor.from_address(tensor).src[1]
-        if not source or _base_name(source) != _CELLS:  # a view of the cache, not a write
-            return
-        cells = np.empty(_Tensor.from_address(source).ne[0], np.int64)
-        _copy(source, cells, 0)
-        self.cells = cells
+        if not source or _base_name(source) != _CELLS:
+            return False
+        self.cells = np.empty(_Tensor.from_address(source).ne[0], np.int64)
+        _copy(source, self.cells, 0)
+        return True
 
     def _read_softmax(self, tensor: int) -> None:
         view = _Tensor.from_address(tensor)

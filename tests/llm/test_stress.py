@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from ragcli.llm.backend import Batch, Status
@@ -156,6 +157,19 @@ def test_the_bundled_model_too(generator: LlamaGenerator) -> None:
             second, first = np.sort(expected)[-2:]
             assert first - second < 2 * NOISE
     assert generator.tap_reason == ""  # the engine's mask agreed with the books at every row
+
+
+def test_memory_stays_flat(transformer: LlamaGenerator) -> None:
+    """Contexts made, grown and closed: the last quarter as large as the second, within 2 %."""
+    process, sizes = psutil.Process(), []
+    for question in range(200):
+        with transformer.session(2) as session:
+            session.start({0: WORDS[question : question + 40], 1: WORDS[:30]})
+            session.advance([Feed(0), Feed(1)])
+            session.start({0: WORDS[: 300 + question % 7], 1: WORDS[:900]})  # larger: replaced
+            session.advance([Feed(0, [1, 2, 3], "all")])
+        sizes.append(process.memory_info().rss)
+    assert np.mean(sizes[150:]) < 1.02 * np.mean(sizes[50:100])
 
 
 def test_many_questions_in_one_session_leave_nothing_behind(transformer: LlamaGenerator) -> None:
