@@ -119,7 +119,8 @@ class Sentence:
     """A sentence of the index. `text` is exactly `document text[start:end]`.
 
     `page` is None for formats without pages. `line` is the 1-based line of the
-    extracted text; for text formats that is the line of the file.
+    extracted text; for text formats that is the line of the file. A heading names what
+    follows and states nothing: it is shown and searched, never cited.
     """
 
     id: int
@@ -131,6 +132,7 @@ class Sentence:
     page: int | None
     line: int
     heading: str = ""
+    is_heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

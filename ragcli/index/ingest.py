@@ -94,11 +94,14 @@ def missing_reason(extracted: Extracted) -> str:
 
 
 class _Places:
-    """Page and line of an offset."""
+    """Page and line of an offset, and whether it lies in a heading."""
 
     def __init__(self, extracted: Extracted) -> None:
         self._lines = LineIndex(extracted.text)
         self._pages = extracted.page_starts
+        headings = [block for block in extracted.blocks if block.kind == "heading"]
+        self._headings = [block.start for block in headings]
+        self._ends = [block.end for block in headings]
 
     def line(self, offset: int) -> int:
         return self._lines.line(offset)
@@ -107,12 +110,18 @@ class _Places:
         """1-based; 0 for formats without pages."""
         return max(1, bisect_right(self._pages, offset)) if self._pages else 0
 
+    def in_heading(self, offset: int) -> int:
+        """1 or 0."""
+        at = bisect_right(self._headings, offset) - 1
+        return int(at >= 0 and offset < self._ends[at])
+
 
 def _passage(
     cut: PassageCut, extracted: Extracted, places: _Places, language: str, title: str, key: bytes
 ) -> PassageRow:
     sentences = [
-        (s.start, s.end, places.line(s.start), places.page(s.start)) for s in cut.sentences
+        (s.start, s.end, places.line(s.start), places.page(s.start), places.in_heading(s.start))
+        for s in cut.sentences
     ]
     heading = " ".join(analyse(cut.heading, language))
     body = " ".join(analyse(cut.span.of(extracted.text), language))

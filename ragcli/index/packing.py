@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from ragcli.errors import IndexUnusable
 from ragcli.index.schema import CHUNK
 
+FIELDS = 5  # of a packed sentence
 MOST_BYTES = 64 << 20  # a blob that unpacks to more is not ours
 
 
-def pack_sentences(rows: Sequence[tuple[int, int, int, int]]) -> bytes:
-    """(start, end, line, page or 0) of each sentence."""
-    return np.array(rows, "<i4").reshape(-1, 4).tobytes()
+def pack_sentences(rows: Sequence[tuple[int, int, int, int, int]]) -> bytes:
+    """(start, end, line, page or 0, 1 for a heading) of each sentence."""
+    return np.array(rows, "<i4").reshape(-1, FIELDS).tobytes()
 
 
 def unpack_sentences(data: bytes) -> NDArray[np.int32]:
-    """int32 (n, 4)."""
-    if len(data) % 16:
+    """int32 (n, 5)."""
+    if len(data) % (4 * FIELDS):
         raise IndexUnusable("the catalog's sentences are damaged")
-    return np.frombuffer(data, "<i4").reshape(-1, 4)
+    return np.frombuffer(data, "<i4").reshape(-1, FIELDS)
 
 
 def pack_terms(title: str, heading: str, body: str) -> bytes:

@@ -19,7 +19,7 @@ from ragcli.index.fusion import RRF_K, reciprocal_rank_fusion
 from ragcli.index.records import FileRecord, Records
 from ragcli.index.scan import file_hash
 from ragcli.index.schema import SCHEMA_VERSION
-from ragcli.index.scoring import by_overlap, by_similarity
+from ragcli.index.scoring import best_of, by_overlap, by_similarity
 from ragcli.index.snapshot import Snapshot, open_snapshot
 from ragcli.index.status import IndexStatus, read_status
 from ragcli.index.versions import check_encoder
@@ -199,7 +199,7 @@ class Reader:
         hits = []
         for rank, (item, passage) in enumerate(zip(found, passages, strict=True), start=1):
             own = scores[rank - 1] if scores else ()
-            best = int(np.argmax(own)) if own else None
+            best = best_of(passage.sentences, own)
             hits.append(
                 Hit(
                     rank=rank,

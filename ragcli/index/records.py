@@ -187,7 +187,7 @@ class Records:
         id, file, start, end, page, line, heading, packed = row
         text = self.text(file, start, end)
         sentences = []
-        for ordinal, (s_start, s_end, s_line, s_page) in enumerate(
+        for ordinal, (s_start, s_end, s_line, s_page, is_heading) in enumerate(
             unpack_sentences(packed).tolist()
         ):
             if not start <= s_start <= s_end <= end:
@@ -203,6 +203,7 @@ class Records:
                     page=s_page or None,
                     line=s_line,
                     heading=heading,
+                    is_heading=bool(is_heading),
                 )
             )
         return Passage(

@@ -7,8 +7,8 @@ Offsets are code points of a file's extracted text.
               `.ragcli` where the root lies inside it, so that a project can be moved
     files     every file found, those skipped and failed too, with the reason
     chunks    extracted text in pieces of CHUNK code points, compressed
-    passages  spans that are retrieved; `sentences` packs int32 (n, 4) little endian:
-              start, end, line, page (0: none); `terms` holds the lexical terms of
+    passages  spans that are retrieved; `sentences` packs int32 (n, 5) little endian:
+              start, end, line, page (0: none), heading (1); `terms` holds the lexical terms of
               title, heading and body, one field a line, compressed
     vectors   one a distinct encoded text, keyed by encoder and text: a moved file, a
               duplicate or an unchanged passage never costs a second encoding
@@ -16,7 +16,7 @@ Offsets are code points of a file's extracted text.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 REBUILD = "rebuild it: ragcli index --rebuild PATH"  # the hint where an index cannot be used
 CHUNKING_VERSION = "1"  # raise it when passages are cut or encoded in another way
 APPLICATION_ID = 0x52414743  # "RAGC" in the SQLite header

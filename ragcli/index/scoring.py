@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcli.text.analysis import analyse
-from ragcli.types import Passage
+from ragcli.types import Passage, Sentence
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -37,6 +37,14 @@ def by_overlap(
         tuple(_overlap(frozenset(analyse(s.text, language)), wanted) for s in passage.sentences)
         for passage, language in zip(passages, languages, strict=True)
     ]
+
+
+def best_of(sentences: Sequence[Sentence], scores: Sequence[float]) -> int | None:
+    """Index of the best sentence, a heading only where there is nothing else; ties: the first."""
+    if not scores:
+        return None
+    stating = [at for at, sentence in enumerate(sentences) if not sentence.is_heading]
+    return max(stating or range(len(sentences)), key=lambda at: scores[at])
 
 
 def _overlap(terms: frozenset[str], wanted: Sequence[frozenset[str]]) -> float:

@@ -23,8 +23,8 @@ offsets = st.integers(0, 2**31 - 1)
 words = st.lists(st.text("abcß北", min_size=1), max_size=5).map(" ".join)
 
 
-@given(st.lists(st.tuples(offsets, offsets, offsets, offsets)))
-def test_sentences(rows: list[tuple[int, int, int, int]]) -> None:
+@given(st.lists(st.tuples(offsets, offsets, offsets, offsets, offsets)))
+def test_sentences(rows: list[tuple[int, int, int, int, int]]) -> None:
     assert [tuple(row) for row in unpack_sentences(pack_sentences(rows)).tolist()] == rows
 
 

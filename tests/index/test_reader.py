@@ -231,3 +231,18 @@ def test_equal_hits_do_not_depend_on_history(bench: Bench) -> None:
         bench.update()
     for mode in SearchMode:
         assert bench.found("same sentence", mode=mode) == ["1.md", "3.md", "5.md"]
+
+
+def test_a_heading_is_no_best_sentence(bench: Bench) -> None:
+    """It names what follows; what states something is shown, unless there is nothing else."""
+    bench.write("wells.md", "## The Old Well\n\nIt was dug by hand and is dry.\n")
+    bench.write("bare.md", "# Nothing but a heading\n")
+    bench.update()
+    with bench.open() as reader:
+        for mode in SearchMode:
+            best = reader.search("the old well", k=1, mode=mode)[0].best_sentence
+            assert best is not None
+            assert best.text == "It was dug by hand and is dry."
+        bare = reader.search("nothing but a heading", k=1)[0].best_sentence
+    assert bare is not None
+    assert bare.is_heading
