@@ -10,7 +10,7 @@ their source (tests/bench/abstain.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ragcli.cite.question import Question, Term, meets
@@ -95,6 +95,31 @@ def weigh(
     missing = tuple(t for t, found in zip(question.terms, anywhere, strict=True) if not found)
     reason = _objection(question, best, missing, limits or Limits(), language)
     return Evidence(best.score, best.coverage, best.similarity, _texts(missing), not reason, reason)
+
+
+def nearness(
+    question: Question,
+    evidence: Evidence,
+    hits: Sequence[Hit],
+    cited: Collection[int],
+    language: str = "en",
+) -> float:
+    """How close the cited sentences (ids) are to the question, against the best place found.
+
+    Each is weighed with its neighbours and nothing else; the ratio of scores or that of
+    coverages, whichever is larger; 1 or more: the answer rests on the best place.
+    """
+    near = [0.0]
+    for hit in hits:
+        whole = view(hit)
+        for at, sentence in enumerate(hit.passage.sentences):
+            if sentence.id in cited:
+                cut = slice(max(0, at - 1), at + 2)
+                window = PassageView(whole.sentences[cut], whole.similarity[cut], whole.context)
+                found = weigh(question, [window], language)
+                near.append(found.score / max(evidence.score, 1e-9))
+                near.append(found.coverage / max(evidence.coverage, 1e-9))
+    return max(near)
 
 
 def _places(question: Question, passages: Sequence[PassageView], language: str) -> list[_Place]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ragcli.cite.claims import SHORT, is_refusal
-from ragcli.cite.question import Question, meets
+from ragcli.cite.claims import SHORT, bare, is_refusal
+from ragcli.cite.question import Question, Term, meets
 from ragcli.text.words import alike, fold, keys_of, words
 from ragcli.types import AnswerSentence, Verdict
 
@@ -15,44 +16,70 @@ _YES_NO = re.compile(
     r"|must)\b"
 )
 _FACTS = ("name", "number")
+STRONG = 1.5  # evidence from which a plain word of the question may be missing
+NEAR = 0.75  # how close to the best place the cited sentences must be
+_GENERIC = frozenset(
+    keys_of("year date month day century place type kind amount number main part way sort").union(
+        keys_of("often usually commonly due")
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an answer is held against.
+
+    texts: what the model was shown, one a source sentence or heading. score: `Evidence.score`.
+    near: `evidence.nearness` of what the answer cites.
+    """
+
+    texts: Sequence[str]
+    score: float = 2.0
+    near: float = 1.0
 
 
 def objection(
-    question: Question,
-    sentences: Sequence[AnswerSentence],
-    known: Sequence[str],
-    language: str = "en",
+    question: Question, sentences: Sequence[AnswerSentence], shown: Shown, language: str = "en"
 ) -> str:
     """Why the answer should not be given, for people; empty when it may be.
 
-    known: what the model was shown, one text a source sentence or heading.
-    An answer stands when at least one of its sentences passes every check.
+    An answer stands when at least one of its sentences passes every check, and what it
+    cites is about as close to the question as the best that was found.
     """
     if not sentences:
         return "the model gave no answer"
-    keys = frozenset().union(*(keys_of(text, language) for text in known))
-    reasons = [_sentence_objection(question, s, keys, language) for s in sentences]
-    return "" if "" in reasons else reasons[0]
+    keys = frozenset().union(*(keys_of(text, language) for text in shown.texts))
+    reasons = [_sentence_objection(question, s, keys, shown.score, language) for s in sentences]
+    if "" not in reasons:
+        return reasons[0]
+    if shown.near < NEAR:
+        return "the answer rests on sentences that do not speak of what was asked"
+    return ""
 
 
 def _sentence_objection(
-    question: Question, sentence: AnswerSentence, known: frozenset[str], language: str
+    question: Question,
+    sentence: AnswerSentence,
+    known: frozenset[str],
+    score: float,
+    language: str,
 ) -> str:
     if is_refusal(sentence.text):
         return "the model found no answer in the documents"
     if not sentence.citations:
         return "no sentence of the documents supports the answer"
-    foreign = foreign_facts(question, sentence.text, known, language)
+    said = bare(sentence.text)
+    foreign = foreign_facts(question, said, known, language)
     if foreign:
         return f"the answer names “{foreign[0]}”, which the passages found do not"
-    claimed = unsupported_constituents(question, sentence.text, known, language)
-    if claimed:
-        return f"the documents found say nothing of “{claimed[0]}”"
-    if question.strict and not meets(question.expects, sentence.text, question.keys, language):
+    claimed = unsupported_constituents(question, said, known, language)
+    if any(term.kind != "word" for term in claimed) or (claimed and score < STRONG):
+        return f"the documents found say nothing of “{claimed[0].text}”"
+    if question.strict and not meets(question.expects, said, question.keys, language):
         return "the answer does not give what was asked for"
     if sentence.verdict is Verdict.UNSUPPORTED:
         return "no sentence of the documents supports the answer"
-    if not adds_something(question, sentence.text, language):
+    if not adds_something(question, said, language):
         return "the model only repeated the question"
     return ""
 
@@ -73,13 +100,14 @@ def foreign_facts(
 
 def unsupported_constituents(
     question: Question, sentence: str, known: frozenset[str], language: str = "en"
-) -> tuple[str, ...]:
-    """Words of the question that the sentence asserts although no source holds them."""
+) -> tuple[Term, ...]:
+    """Constituents of the question that the sentence asserts although no source holds them."""
     said = keys_of(sentence, language)
     return tuple(
-        term.text
+        term
         for term in question.terms
-        if not said.isdisjoint(term.alternatives)
+        if _GENERIC.isdisjoint(term.alternatives)
+        and not said.isdisjoint(term.alternatives)
         and not any(_holds(known, key) for key in term.alternatives)
         and known.isdisjoint(term.related)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ragcli.cite import support
 from ragcli.cite.attribute import attribute
-from ragcli.cite.evidence import Evidence, Limits, score_at, view, weigh
+from ragcli.cite.evidence import Evidence, Limits, nearness, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
@@ -118,11 +119,18 @@ class Asker:
     def _tools(self, method: Method) -> Tools:
         options = self._options
 
-        def search(query: str, k: int) -> tuple[Hit, ...]:
-            return self._reader.search(query, k=k, mode=options.mode, where=options.where)
+        def search(query: str, k: int, scored: bool = True) -> tuple[Hit, ...]:
+            return self._reader.search(
+                query, k=k, mode=options.mode, where=options.where, score_sentences=scored
+            )
 
         return Tools(
-            search, self._generator, self._encode, self._settings, options.decode or method.decode
+            search,
+            self._generator,
+            self._encode,
+            self._settings,
+            options.decode or method.decode,
+            partial(search, scored=False),
         )
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -229,8 +237,8 @@ class Asker:
         known = [readable(source.sentence.text) for source in run.sources]
         known += [heading_of(context) for context in run.shown]
         cited = {c.sentence.id for sentence in sentences for c in sentence.citations}
-        at = score_at(run.asked, run.hits, cited, run.language)
-        shown = support.Shown(known, run.evidence.score, at)
+        near = nearness(run.asked, run.evidence, run.hits, cited, run.language)
+        shown = support.Shown(known, run.evidence.score, near)
         return support.objection(run.asked, sentences, shown, run.language)
 
     def _similarity(self, claims: Sequence[str], sources: Sequence[str]) -> NDArray[np.float32]:

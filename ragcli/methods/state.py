@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ragcli.cite.evidence import Evidence
 from ragcli.cite.question import Question
 from ragcli.events import Warned
 from ragcli.index.where import EVERYWHERE, Where
@@ -48,6 +49,7 @@ class Run:
     selection: Selection = field(default_factory=Selection)
     prepared: Prepared | None = None
     asked: Question | None = None
+    evidence: Evidence | None = None
     steps: list[Step] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
     retrievals: list[Retrieval] = field(default_factory=list)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.cite.evidence import Limits, PassageView, weigh
+from ragcli.cite.evidence import Limits, PassageView, nearness, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
+from tests.methods.fakes import hit
 
 ISLAND = PassageView(
     ("Mira Oskan was the first keeper of the Sandholm light.", "She kept bees."),
@@ -105,3 +106,17 @@ def test_a_found_word_never_lowers_the_score(word: str, similarity: float) -> No
     poor = PassageView(("A light.",), (similarity,))
     rich = PassageView((f"A light and {word}.",), (similarity,))
     assert weigh(question, [rich]).score >= weigh(question, [poor]).score
+
+
+def test_nearness_is_against_the_best_place() -> None:
+    found = hit(
+        1, "The boiler limit is low.", "It is red.", "It is old.", "The limit.", similarity=0.5
+    )
+    question = parse_question("boiler limit")
+    evidence = weigh(question, [view(found)])
+    first, _, _, last = found.passage.sentences
+    assert evidence.score == pytest.approx(1.5)
+    assert nearness(question, evidence, [found], [first.id]) == pytest.approx(1.0)
+    # one of two words: (0.5 + 0.5) / 1.5 against 0.5 / 1
+    assert nearness(question, evidence, [found], [last.id]) == pytest.approx(2 / 3)
+    assert nearness(question, evidence, [found], []) == 0.0

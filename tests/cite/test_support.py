@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragcli.cite.question import parse_question
-from ragcli.cite.support import objection
+from ragcli.cite.support import Shown, objection
 from ragcli.types import AnswerSentence, Citation, Span, Verdict
 from tests.cite.records import ISLAND, sources
 
@@ -34,7 +34,7 @@ def sentence(text: str, verdict: Verdict = Verdict.SUPPORTED, cited: bool = True
     ],
 )
 def test_objections(question: str, answer: str, reason: str) -> None:
-    found = objection(parse_question(question), [sentence(answer)], KNOWN)
+    found = objection(parse_question(question), [sentence(answer)], Shown(KNOWN, 1.3))
     assert reason in found
     assert bool(found) == bool(reason)
 
@@ -42,6 +42,23 @@ def test_objections(question: str, answer: str, reason: str) -> None:
 def test_one_good_sentence_is_enough() -> None:
     question = parse_question("Who was the first keeper?")
     good, bad = sentence("Mira Oskan."), sentence("Jon Berg built it.", Verdict.UNSUPPORTED, False)
-    assert objection(question, [bad, good], KNOWN) == ""
-    assert objection(question, [bad], KNOWN)
-    assert objection(question, [], KNOWN)
+    assert objection(question, [bad, good], Shown(KNOWN)) == ""
+    assert objection(question, [bad], Shown(KNOWN))
+    assert objection(question, [], Shown(KNOWN))
+
+
+def test_strong_evidence_excuses_a_plain_word_but_no_name() -> None:
+    light = parse_question("Who tended the Sandholm light?")
+    nordby = parse_question("Who kept the Nordby light?")
+    said = [sentence("Mira Oskan tended the Sandholm light.")]
+    assert "tended" in objection(light, said, Shown(KNOWN, 1.4))
+    assert objection(light, said, Shown(KNOWN, 1.6)) == ""
+    said = [sentence("Mira Oskan kept the Nordby light.")]
+    assert "Nordby" in objection(nordby, said, Shown(KNOWN, 1.6))
+
+
+def test_an_answer_must_rest_where_the_evidence_is() -> None:
+    question = parse_question("Who was the first keeper?")
+    said = [sentence("Mira Oskan.")]
+    assert "rests on" in objection(question, said, Shown(KNOWN, 1.6, 0.7))
+    assert objection(question, said, Shown(KNOWN, 1.6, 0.8)) == ""
