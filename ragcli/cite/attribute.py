@@ -122,7 +122,10 @@ def score_sources(
     options: AttributionOptions,
     language: str = "en",
 ) -> Scores:
-    """(claims, sources) scores: the weighted signals over the sum of the weights in play."""
+    """(claims, sources) scores: the weighted signals over the sum of the weights in play.
+
+    A heading scores 0: it states nothing that could be cited.
+    """
     if not sources:
         return np.zeros((len(spans), 0))
     stated = [in_context(span.of(text), question, language) for span in spans]
@@ -135,7 +138,8 @@ def score_sources(
     if attention is not None:
         total += options.attention * attention
         weight += options.attention
-    return np.asarray(total / weight)
+    stating = np.array([not source.sentence.is_heading for source in sources])
+    return np.asarray(total / weight * stating)
 
 
 def attention_shares(

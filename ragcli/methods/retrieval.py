@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ragcli.index.scoring import best_of
 from ragcli.methods.stages import Method, Tools
 from ragcli.types import Hit
 
@@ -56,7 +57,7 @@ def rescored(
 
 
 def _scored(hit: Hit, scores: Sequence[float]) -> Hit:
-    best = max(range(len(scores)), key=lambda at: scores[at], default=None)
+    best = best_of(hit.passage.sentences, scores)
     return replace(
         hit,
         sentence_scores=tuple(scores),

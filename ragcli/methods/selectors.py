@@ -46,7 +46,10 @@ def contexts_of(hits: Sequence[Hit]) -> tuple[Context, ...]:
 
 
 def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:
-    """Sentences of the hits, the most similar to the question first (ties: by rank and text order)."""
+    """Sentences of the hits, the most similar to the question first, headings after all others.
+
+    Ties: by rank and text order.
+    """
     sentences = [sentence for hit in hits for sentence in hit.passage.sentences]
     if not sentences:
         return []
@@ -55,7 +58,7 @@ def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sen
     else:
         vectors = tools.encode([question, *(sentence.text for sentence in sentences)])
         scores = (vectors[1:] @ vectors[0]).tolist()
-    order = sorted(range(len(sentences)), key=lambda i: (-scores[i], i))
+    order = sorted(range(len(sentences)), key=lambda i: (sentences[i].is_heading, -scores[i], i))
     return [sentences[i] for i in order]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,6 +58,17 @@ def test_a_joined_claim_gets_both_sources() -> None:
     assert sorted(cited(sentence)) == [2, 3]
     assert sentence.verdict is Verdict.SUPPORTED
     assert {c.verdict for c in sentence.citations} == {Verdict.PARTLY}
+
+
+def test_a_heading_is_never_cited() -> None:
+    heading, body = sources("The first keeper of the light", "Mira Oskan came in 1871.")
+    heading = replace(heading, sentence=replace(heading.sentence, is_heading=True))
+    (sentence,) = attribute(
+        "Who was it?", "Mira Oskan was the first keeper of the light.", (), (heading, body),
+        DOCUMENTS, no_similarity, LexicalVerifier(),
+        options=AttributionOptions(floor=0.05),
+    )  # fmt: skip
+    assert cited(sentence) == [2]
 
 
 def test_a_bare_answer_is_read_with_its_question() -> None:
