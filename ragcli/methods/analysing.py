@@ -9,12 +9,13 @@ import numpy as np
 
 from ragcli.decoding.options import DECODERS, Setting
 from ragcli.methods.frames import heading_of
-from ragcli.methods.selectors import contexts_of, only, rank_sentences
+from ragcli.methods.selectors import candidates_of, contexts_of, only
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.analyzers import Analyzer, EncoderAnalyzer, GeneratorAnalyzer, Text
 from ragcli.selection.components import document_scores, relative, split
 from ragcli.selection.mention import MentionRules
-from ragcli.selection.signals import fused
+from ragcli.selection.scorers import EncoderScorer
+from ragcli.selection.signals import best, fused
 from ragcli.text.language import detect
 from ragcli.types import Hit
 
@@ -43,8 +44,8 @@ class Analyse:
     """The `drag.r` passages of the highest score; the lowest one of all is the noise reference.
 
     By the components' scores alone, ties in the order of retrieval, or those fused with retrieval
-    by reciprocal rank. For a decoder with a sentence branch, the `fke.m` sentences
-    of those passages that are most similar to the question.
+    by reciprocal rank. For a decoder with a sentence branch, the `fke.m` best sentences of those
+    passages by BM25 and encoder.
     """
 
     def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
@@ -71,8 +72,9 @@ class Analyse:
         noise = None if found.noise is None else ranked[found.noise]
         fine: tuple[Context, ...] = ()
         if DECODERS[tools.decode].second == "fine":
-            best = rank_sentences(question, [hits[at] for at in found.top], tools)
-            fine = only(top, (sentence.id for sentence in best[: tools.settings.fke.m]))
+            scores = EncoderScorer(candidates_of(top), tools.encode).sentences(question, ())
+            ids = [sentence.id for context in top for sentence in context.sentences]
+            fine = only(top, (ids[at] for at in best(scores, tools.settings.fke.m)))
         return Selection(top, fine, noise, f"components by {analyzer.name}", components)
 
 

@@ -8,8 +8,7 @@ from typing import cast
 
 from ragcli.decoding.options import DECODERS, Setting
 from ragcli.llm.prompts import extract as prompt
-from ragcli.methods.frames import heading_of
-from ragcli.methods.selectors import contexts_of, only
+from ragcli.methods.selectors import candidates_of, contexts_of, only
 from ragcli.methods.stages import Selection, Tools
 from ragcli.selection.extraction import Candidate, Prompting, Scorer, extract
 from ragcli.selection.scorers import EncoderScorer, GeneratorScorer, HybridScorer, Signal
@@ -45,11 +44,7 @@ class Extract:
 
     def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
         contexts = contexts_of(hits)
-        candidates = [
-            Candidate(sentence.text, heading_of(context), context.document.language or "en")
-            for context in contexts
-            for sentence in context.sentences
-        ]
+        candidates = candidates_of(contexts)
         scorer = scorer_of(candidates, tools)
         prompting = cast(Prompting, tools.choice("fke.prompting"))
         found = extract(question, candidates, scorer, m=tools.settings.fke.m, prompting=prompting)

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragcli.decoding.options import DECODERS
+from ragcli.methods.frames import heading_of
 from ragcli.methods.retrieval import scaled
 from ragcli.methods.stages import Context, Selection, Tools
+from ragcli.selection.extraction import Candidate
 from ragcli.types import Hit, Sentence
 
 BY_RANK = "passages by rank"
@@ -43,6 +45,15 @@ def contexts_of(hits: Sequence[Hit]) -> tuple[Context, ...]:
         Context(hit.document, hit.passage.heading, hit.passage.sentences, score)
         for hit, score in zip(hits, scaled(hits), strict=True)
     )
+
+
+def candidates_of(contexts: Sequence[Context]) -> list[Candidate]:
+    """The contexts' sentences in order, each under its document's title."""
+    return [
+        Candidate(sentence.text, heading_of(context), context.document.language or "en")
+        for context in contexts
+        for sentence in context.sentences
+    ]
 
 
 def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:
