@@ -142,20 +142,25 @@ class LlmVerifier:
         return scores
 
 
-def open_verifier(spec: str, generator: Generator | None = None, language: str = "en") -> Verifier:
-    """The verifier named `lexical` or `llm`.
-
-    Raises UsageError for another name, and for `llm` without a generator.
-    """
-    if spec == "lexical":
-        return LexicalVerifier(language)
-    if spec == "llm":
-        if generator is None:
-            raise UsageError("the verifier llm needs a generator", hint="name one with --model")
-        return LlmVerifier(generator)
+def check_verifier(spec: str) -> None:
+    """Raises UsageError for a name that is no verifier's; nothing is loaded."""
     if spec.startswith("nli:"):
         raise UsageError(
             "cross-encoders as verifiers (nli:PATH) are not supported by this version",
             hint="use --verifier lexical or --verifier llm",
         )
-    raise UsageError(f"unknown verifier: {spec}", hint=f"verifiers: {', '.join(VERIFIERS)}")
+    if spec not in VERIFIERS:
+        raise UsageError(f"unknown verifier: {spec}", hint=f"verifiers: {', '.join(VERIFIERS)}")
+
+
+def open_verifier(spec: str, generator: Generator | None = None, language: str = "en") -> Verifier:
+    """The verifier named `lexical` or `llm`.
+
+    Raises UsageError for another name, and for `llm` without a generator.
+    """
+    check_verifier(spec)
+    if spec == "lexical":
+        return LexicalVerifier(language)
+    if generator is None:
+        raise UsageError("the verifier llm needs a generator", hint="name one with --model")
+    return LlmVerifier(generator)

@@ -47,7 +47,7 @@ def ask(
     encoder: options.Encoder = None,
     verifier: Annotated[
         str | None,
-        typer.Option("--verifier", metavar="V", help="Judge of support: lexical, llm or nli:PATH."),
+        typer.Option("--verifier", metavar="V", help="Judge of support: lexical or llm."),
     ] = None,
     k: Annotated[
         int | None, typer.Option("-k", metavar="N", min=1, max=1000, help="Passages to retrieve.")

@@ -133,6 +133,7 @@ def answering(
     Raises IndexMissing, IndexUnusable, ModelError, UsageError (unknown names, and what does not
     go together).
     """
+    from ragcli.cite.verify import check_verifier
     from ragcli.llm.ondemand import OnDemand
     from ragcli.methods.bases import combined
     from ragcli.methods.run import Asker, AskOptions
@@ -146,7 +147,8 @@ def answering(
         decode=config["decode"],
         verbatim=verbatim,
     )
-    settings.decoder(method.decode)  # refuses an unknown one before the model loads
+    settings.decoder(method.decode)  # unknown names are refused before the model loads
+    check_verifier(config["verifier"])
     options = AskOptions(
         decode=method.decode,
         verifier=config["verifier"],

@@ -16,7 +16,7 @@ class Where:
     """Which documents take part; empty means all.
 
     globs: patterns as in a .gitignore ("docs/", "*.md", "a/**/b.txt"), relative to a
-    document's root or to the folder that holds the index, or absolute. A document must
+    document's root, to the folder that holds the index or to the working directory, or absolute. A document must
     match one of them, and none that starts with "!".
     kinds: kinds of documents ("pdf", "markdown") or file name endings ("md").
     """
@@ -41,22 +41,22 @@ def matching(where: Where, candidates: Iterable[Candidate], base: Path) -> list[
     kinds = {kind.lower().lstrip(".") for kind in where.kinds}
     wanted = _compile([glob for glob in where.globs if not glob.startswith("!")])
     unwanted = _compile([glob[1:] for glob in where.globs if glob.startswith("!")])
+    bases = {base, Path.cwd()}
     out = []
     for id, root, relative, kind in candidates:
         if kinds and kind not in kinds and Path(relative).suffix.lower().lstrip(".") not in kinds:
             continue
-        names = _spellings(root, relative, base)
+        names = _spellings(root, relative, bases)
         if (wanted is None or wanted(names)) and not (unwanted and unwanted(names)):
             out.append(id)
     return out
 
 
-def _spellings(root: Path, relative: str, base: Path) -> list[str]:
-    """The path as patterns may mean it: from the root, from the index's folder, absolute."""
+def _spellings(root: Path, relative: str, bases: Iterable[Path]) -> list[str]:
+    """The path as patterns may mean it: from the root, from one of the bases, absolute."""
     path = root / relative
     names = [relative, os.fspath(path)]
-    if path.is_relative_to(base):
-        names.append(os.fspath(path.relative_to(base)))
+    names += [os.fspath(path.relative_to(base)) for base in bases if path.is_relative_to(base)]
     return [_composed(name) for name in names]
 
 

@@ -62,3 +62,12 @@ def test_names_that_are_not_utf8() -> None:
 def test_odd_patterns_match_nothing_or_are_a_usage_error(glob: str) -> None:
     with suppress(UsageError):
         assert matching(Where(globs=(glob,)), [(1, ROOT, "b/c.txt", "text")], BASE) in ([], [1])
+
+
+def test_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a shell completes in a folder below the root means the same file."""
+    here = tmp_path / "docs" / "notes"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    candidates = [(1, tmp_path, "docs/notes/deep/c.txt", "text"), (2, tmp_path, "a.txt", "text")]
+    assert matching(Where(globs=("deep/*.txt",)), candidates, tmp_path) == [1]
