@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragcli.events import Event, Progress
 from ragcli.methods.grounding import BACKENDS, Backend, Options
 from ragcli.methods.retrieval import merge, rescored, scaled
-from ragcli.methods.stages import Context, Gathered, Selection, Tools
+from ragcli.methods.stages import Context, Encode, Gathered, Selection, Tools
 from ragcli.selection.alignment import aligned_sentences, labels, renumbered, rerank, uncovered
 from ragcli.selection.augmentation import augmented
 from ragcli.selection.progressive import progressive
@@ -42,6 +45,7 @@ class GroundedRounds:
 
     def __call__(self, question: str, tools: Tools) -> Generator[Event, None, Gathered]:
         options = Options.of(tools.settings)
+        tools = replace(tools, encode=remembered(tools.encode))
         backend = BACKENDS[options.backend](question, detect(question) or "en", tools, options)
         rounds = _Rounds(question, tools, options, backend)
         for number in range(options.iterations):
@@ -49,6 +53,19 @@ class GroundedRounds:
             if rounds.ended_before(number) or rounds.run_one():
                 break
         return rounds.gathered()
+
+
+def remembered(encode: Encode) -> Encode:
+    """Encodes each text once: scoring sentences and aligning them take the same vectors."""
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def once(texts: Sequence[str]) -> NDArray[np.float32]:
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        if fresh:
+            known.update(zip(fresh, encode(fresh), strict=True))
+        return np.asarray([known[text] for text in texts], dtype=np.float32)
+
+    return once
 
 
 class _Rounds:
@@ -101,16 +118,16 @@ class _Rounds:
         """What the queries find, aligned and reranked (Algorithm 1, lines 9 to 13)."""
         first = not self._iterations
         depth = self._options.candidates if first else self._options.fetch
-        lists = [self._tools.search(query.text, depth) for query in self._queries]
+        search = self._tools.passages or self._tools.search
+        lists = [search(query.text, depth) for query in self._queries]
         self._queries = tuple(
             replace(query, found=len(hits))
             for query, hits in zip(self._queries, lists, strict=True)
         )
         found = (merge(lists) if len(lists) > 1 else tuple(lists[0]))[: self._options.candidates]
         fresh = [hit for hit in found if hit.passage.id not in self._known]
-        for hit in self._backend.align(
-            fresh if first else rescored(self._question, fresh, self._tools)
-        ):
+        fresh = list(rescored(self._question, fresh, self._tools, every=not first))
+        for hit in self._backend.align(fresh):
             self._known[hit.passage.id] = hit
         return rerank(self._known[hit.passage.id] for hit in found)
 

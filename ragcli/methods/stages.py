@@ -27,13 +27,17 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What stages work with. encode gives unit vectors; search is bound to the user's filters."""
+    """What stages work with. encode gives unit vectors; search is bound to the user's filters.
+
+    passages: as search, without the scores of sentences, for stages that make their own.
+    """
 
     search: Callable[[str, int], tuple[Hit, ...]]
     generator: Generator
     encode: Encode
     settings: Settings
     decode: str
+    passages: Callable[[str, int], tuple[Hit, ...]] | None = None
 
     def number(self, key: str) -> int:
         """An integer setting of a method, e.g. `retrieval.k`."""

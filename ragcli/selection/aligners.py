@@ -30,6 +30,8 @@ from ragcli.types import Alignment, Constituent, Hit, Span
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 NAME = "encoder"
+_SECOND_LOOKS = 2  # sentences a constituent and passage
+_NEAR_QUESTION = 0.4  # cosine of question and best sentence; below it nothing matches by meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +115,32 @@ class EncoderAligner:
             found = [by_words(want, sentence, above, self.lexicon) for sentence in words]
             enough = [f if f.score >= self._options.words else None for f in found]
             one.cells.append([Cell(f.score, f.span) if f else Cell() for f in enough])
-            one.weak |= {
-                (row, at) for at, f in enumerate(enough) if f and f.score < self._options.firm
-            }
+            self._weaken(one, row)
         return one
+
+    def _weaken(self, one: Looked, row: int) -> None:
+        """Marks what is to be looked at again: nothing beside a firm match, else the best two."""
+        scores = [cell.score for cell in one.cells[row]]
+        partial = [at for at, score in enumerate(scores) if 0 < score < self._options.firm]
+        firm = any(score >= self._options.firm for score in scores)
+        best = [] if firm else sorted(partial, key=lambda at: (-scores[at], at))[:_SECOND_LOOKS]
+        one.weak |= {(row, at) for at in best}
+        for at in set(partial) - set(best):
+            one.cells[row][at] = Cell()
+
+    @staticmethod
+    def _promising(one: Looked) -> bool:
+        """Whether meaning is worth a look: something matched, or the question itself is near."""
+        matched = any(cell.score for row in one.cells for cell in row)
+        near = one.hit.best_sentence is None or one.hit.best_sentence_score >= _NEAR_QUESTION
+        return matched or near
 
     def _by_similarity(self, wants: Sequence[Wanted], looked: Sequence[Looked]) -> None:
         """Constituents without names and figures may match by meaning; such matches are weak."""
         rows = [row for row, want in enumerate(wants) if want.keys and not want.has_facts]
         open_pairs = [
-            (one, row) for one in looked for row in rows
-            if one.texts and not any(cell.score for cell in one.cells[row])
+            (one, row) for one in looked if one.texts and self._promising(one) for row in rows
+            if not any(cell.score for cell in one.cells[row])
         ]  # fmt: skip
         if not open_pairs:
             return

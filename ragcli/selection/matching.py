@@ -176,15 +176,12 @@ def answers(want: Wanted, text: str, words: Sequence[WordLike], lexicon: Lexicon
     return Found(1.0, Span(words[run[0]].start, words[last].end))
 
 
-def windows(words: Sequence[WordLike], size: int, most: int = 24) -> list[Span]:
-    """Overlapping runs of `size` and twice as many words, at most `most` of them."""
-    spans: list[Span] = []
-    for length in (max(1, size), 2 * max(1, size)):
-        last = max(0, len(words) - length)
-        step = max(1, length // 2, -(-last * 2 // most))
-        starts = list(range(0, last + 1, step))
-        for at in starts:
-            end = min(len(words), at + length) - 1
-            if words:
-                spans.append(Span(words[at].start, words[end].end))
-    return list(dict.fromkeys(spans))[:most]
+def windows(words: Sequence[WordLike], size: int, most: int = 8) -> list[Span]:
+    """Half overlapping runs of about `size` words and a few more around them, at most `most`."""
+    if not words:
+        return []
+    length = min(len(words), size + 2)
+    last = len(words) - length
+    step = max(1, length // 2, -(-last // max(1, most - 1)))
+    starts = [*range(0, last, step), last]
+    return [Span(words[at].start, words[at + length - 1].end) for at in starts]

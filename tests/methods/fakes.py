@@ -192,7 +192,13 @@ class FakeReader:
     identity: dict[str, Any] = {"generation": 1}  # noqa: RUF012 - never changed
 
     def search(
-        self, query: str, *, k: int, mode: SearchMode = SearchMode.HYBRID, where: Where = EVERYWHERE
+        self,
+        query: str,
+        *,
+        k: int,
+        mode: SearchMode = SearchMode.HYBRID,
+        where: Where = EVERYWHERE,
+        score_sentences: bool = True,
     ) -> tuple[Hit, ...]:
         self.queries.append(query)
         return self._hits[:k]

@@ -43,7 +43,13 @@ class Library(FakeReader):
         self.asked: list[tuple[str, int]] = []
 
     def search(
-        self, query: str, *, k: int, mode: SearchMode = SearchMode.HYBRID, where: Where = EVERYWHERE
+        self,
+        query: str,
+        *,
+        k: int,
+        mode: SearchMode = SearchMode.HYBRID,
+        where: Where = EVERYWHERE,
+        score_sentences: bool = True,
     ) -> tuple[Hit, ...]:
         self.asked.append((query, k))
         begins = max((b for b in self._shelves if query.startswith(b)), key=len, default="")

@@ -92,7 +92,7 @@ def test_what_a_question_word_asks_for_counts_only_beside_another_match() -> Non
 def test_reflection_drops_what_no_window_is_near_to() -> None:
     passage = hit(1, "The vessel went down off the coast.")
     question = "Which ship sank?"
-    near = Meanings(["Which ship", "The vessel went down off the coast.", "The vessel"],
+    near = Meanings(["Which ship", "The vessel went down off the coast.", "The vessel went"],
                     ["sank", "The vessel went down off the coast."])  # fmt: skip
     assert near(["sank"]) @ near(["The vessel went down off the coast."]).T < 0.1
     (kept,) = aligned(question, passage, means=near, near=0.6)
@@ -102,7 +102,7 @@ def test_reflection_drops_what_no_window_is_near_to() -> None:
     (dropped,) = aligned(
         question, passage, means=Meanings(["Which ship", passage.passage.text]), near=0.6
     )
-    assert segments(kept) == {"Which ship": "The vessel"}
+    assert segments(kept) == {"Which ship": "The vessel went"}
     assert segments(loose) == {"Which ship": passage.passage.text}
     assert segments(dropped) == {}
     assert dropped.alignment is not None
@@ -233,5 +233,5 @@ def test_segments_are_spans_of_the_passage(texts: list[str], title: str, one: bo
 @given(st.text(max_size=200), st.integers(1, 6))
 def test_windows_are_spans_of_the_text(text: str, size: int) -> None:
     spans = windows(LEXICON.words(text), size)
-    assert len(spans) <= 24
+    assert len(spans) <= 9
     assert all(text[s.start : s.end] for s in spans)
