@@ -68,7 +68,7 @@ def with_base(method: Method, name: str | None) -> Method:
 
     Raises UsageError for an unknown base, and for methods that are bound to their own.
     """
-    if name is None or find_base(name).name == method.name:
+    if name is None or find_base(name).name == method.base:
         return method
     if not method.reads:
         raise UsageError(

@@ -41,6 +41,7 @@ METHODS: dict[str, Method] = {
             "ours",
             retrieve=Hybrid(),
             select=TopPassages(),
+            base="plain",
         ),
         Method(
             "fke",
@@ -49,6 +50,7 @@ METHODS: dict[str, Method] = {
             decode="fke",
             retrieve=Hybrid(),
             select=Extract(),
+            base="plain",
         ),
         Method(
             "drag",
@@ -57,6 +59,7 @@ METHODS: dict[str, Method] = {
             decode="drag",
             retrieve=Hybrid(),
             select=Analyse(),
+            base="plain",
         ),
         Method(
             "ggatrieval",

@@ -19,7 +19,7 @@ from ragcli.methods.registry import settings_from
 from ragcli.methods.run import Asker, AskOptions
 from ragcli.methods.sentences import by_sentence, first_sentence
 from ragcli.types import Answer, Hit, Step
-from tests.methods.fakes import FakeGenerator, FakeReader, FakeSession, Words, hit
+from tests.methods.fakes import FakeGenerator, FakeReader, FakeSession, hit
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "dragin.json"
 QUESTION = "Who was the first keeper, and who came second?"
@@ -305,7 +305,3 @@ def test_pieces_hold_every_step_once() -> None:
     assert [(p.first, p.last, len(p.steps), p.stop) for p in pieces] == [
         (0, 2, 3, None), (2, 6, 7, None), (6, 7, 7, stop),
     ]  # fmt: skip
-
-
-def test_words_are_tokens_of_the_fake() -> None:
-    assert Words().tokenize("a b a") == [1, 2, 1]
