@@ -236,7 +236,7 @@ class Asker:
             return ""
         known = [readable(source.sentence.text) for source in run.sources]
         known += [heading_of(context) for context in run.shown]
-        cited = {c.sentence.id for sentence in sentences for c in sentence.citations}
+        cited = {s.citations[0].sentence.id for s in sentences if s.citations}
         near = nearness(run.asked, run.evidence, run.hits, cited, run.language)
         shown = support.Shown(known, run.evidence.score, near)
         return support.objection(run.asked, sentences, shown, run.language)

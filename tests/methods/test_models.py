@@ -103,7 +103,6 @@ def test_what_is_not_there_is_not_answered(
         ("Who was the first keeper?", "Mira Oskan"),
         ("What is the boiler's pressure limit?", "3 bar"),
         ("How is the valve in room 20 opened?", "22 times"),
-        ("When must the boiler be drained?", "October"),
         ("Who made the export?", "night shift"),
     ],
 )
