@@ -97,7 +97,8 @@ class Corrective:
 def _wider(question: str, queries: Sequence[str], tools: Tools) -> tuple[Hit, ...]:
     """What the rewritten queries find, and the question itself further down."""
     depth = tools.number("crag.wider")
-    found = merge([tools.search(query, depth) for query in (question, *queries)])
+    search = tools.passages or tools.search
+    found = merge([search(query, depth) for query in (question, *queries)])
     return rescored(question, found, tools)
 
 
