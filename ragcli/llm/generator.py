@@ -20,6 +20,12 @@ from ragcli.llm.tap import Tap, why_unreadable
 from ragcli.llm.template import chat_pieces
 from ragcli.llm.vocabulary import LlamaVocabulary
 
+# Layers whose attention is read by default, as parts of the model's depth. Measured with
+# tests/bench/tap_layers.py: while the answer is read, the sentence that holds it gets most
+# attention (of about 15) in 67 % of 30 questions on the 135M model (layers 18 and 21 of 30;
+# the last layer: 17 %) and in 92 % of 12 on the 0.5B one (14 and 16 of 24; the last: 75 %).
+# The best single layer is not better on both; more layers add nothing.
+TAP_DEPTHS = (0.6, 0.7)
 MAX_BRANCHES = 200  # llama.cpp takes 256 sequences; one is the session's own
 
 
@@ -166,7 +172,7 @@ class LlamaGenerator:
 def _layers(wanted: tuple[int, ...] | None, n_layer: int) -> tuple[int, ...]:
     """Layer numbers, counted from 0; None is the measured default."""
     if wanted is None:
-        wanted = (n_layer - 1,)
+        wanted = tuple(int(depth * n_layer) for depth in TAP_DEPTHS)
     bad = [layer for layer in wanted if not -n_layer <= layer < n_layer]
     if bad or not wanted:
         raise UsageError(

@@ -5,7 +5,8 @@ usage: tap_layers.py MODEL.gguf [--questions 40] [--threads 1]
 SQuAD-like questions (xquad) over three paragraphs, one of which holds the answer. The model
 reads the prompt and then the reference answer, token by token; for each layer the attention
 of the predicting positions is summed a sentence. Printed: how often the gold sentence comes
-first, and its mean reciprocal rank, by the sum and by the mean over the sentence's tokens.
+first, and its mean reciprocal rank, by the sum and by the mean over the sentence's tokens;
+then the same for averages of several layers.
 """
 
 from __future__ import annotations
@@ -29,6 +30,14 @@ from ragcli.llm.tap import Tap
 from ragcli.types import Sentence, Source
 
 DATA = Path(os.environ.get("RAGCLI_DATA", Path(__file__).resolve().parents[3] / "shared")) / "data"
+
+
+SETS = [(0.6, 0.7), (0.6, 0.65, 0.7), (0.55, 0.6, 0.65, 0.7, 0.75), (0.6, 0.75), (0.6, 0.7, 0.8)]
+
+
+def layers_at(depths: tuple[float, ...], n_layer: int) -> tuple[int, ...]:
+    """Layer numbers at fractions of the model's depth."""
+    return tuple(int(depth * n_layer) for depth in depths)
 
 
 def questions(n: int) -> Iterator[tuple[str, str, list[str], int]]:
@@ -111,16 +120,20 @@ def main() -> None:
         for question, answer, sentences, gold in questions(arguments.questions):
             prompt = prompt_of(generator, question, sentences)
             sums = masses(context, prompt, generator.vocabulary.tokenize(" " + answer))
+            sets = [sums[list(layers_at(at, len(sums)))].mean(axis=0) for at in SETS]
+            sums = np.concatenate([sums, sets])
             means = sums / np.bincount(prompt.owner[prompt.owner >= 0], minlength=sums.shape[1])
             ranks.append([(x > x[:, [gold]]).sum(axis=1) + 1 for x in (sums, means)])
         context.close()
     table = np.array(ranks)  # (questions, 2, layers)
     first, reciprocal = (table == 1).mean(axis=0), (1 / table).mean(axis=0)
     print(f"{len(table)} questions")
-    print("layer  first(sum)  mrr(sum)  first(mean)  mrr(mean)")
-    for layer in range(table.shape[2]):
+    print("layers           first(sum)  mrr(sum)  first(mean)  mrr(mean)")
+    names = [str(layer) for layer in range(len(sums) - len(SETS))]
+    names += [", ".join(map(str, layers_at(at, len(names)))) for at in SETS]
+    for line, name in enumerate(names):
         columns = first[0], reciprocal[0], first[1], reciprocal[1]
-        print(f"{layer:5}  " + "  ".join(f"{column[layer]:10.2f}" for column in columns))
+        print(f"{name:15}  " + "  ".join(f"{column[line]:10.2f}" for column in columns))
 
 
 if __name__ == "__main__":
