@@ -37,8 +37,9 @@ from tests.decoding.framing import (
 pytestmark = pytest.mark.model
 
 # Largest gap between two scores (nats, after temperature and noise) that counts as a tie.
-# Logits of the bundled model move by up to 1.7 with the batch; a decoder multiplies that.
-NOISE = 1.7
+# Single logits of the bundled model move by up to 1.7 with the batch, differences of likely
+# tokens by far less; a decoder multiplies that. The largest gap seen here is 0.43 (cad).
+NOISE = 0.75
 STRENGTH = {"fke": 1.0, "fke sharp": 5.0, "drag": 1.5, "drag-all": 1.5, "cad": 2.0, "plain": 1.0}
 
 DECODERS: dict[str, tuple[DecoderOptions, float]] = {  # and the temperature
