@@ -13,7 +13,16 @@ BIN = Path(sys.executable).parent
 
 CHECKS = {
     "ruff check": [sys.executable, "-m", "ruff", "check", "--no-cache", "ragcli", "tests"],
-    "ruff format": [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", "ragcli", "tests"],
+    "ruff format": [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--no-cache",
+        "--check",
+        "ragcli",
+        "tests",
+    ],
     "mypy": [sys.executable, "-m", "mypy", "--cache-dir", "/dev/null"],
     "import contracts": [str(BIN / "lint-imports"), "--no-cache"],
 }
@@ -40,5 +49,13 @@ def test_top_level_is_fixed() -> None:
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.splitlines()
     tops = {name.split("/")[0] for name in tracked}
-    allowed = {"ragcli", "tests", "completions", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"}
+    allowed = {
+        "ragcli",
+        "tests",
+        "completions",
+        "pyproject.toml",
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE",
+    }
     assert {top for top in tops if not top.startswith(".")} <= allowed

@@ -37,7 +37,8 @@ def index(config: Config, *, deep: bool) -> Iterator[Finding]:
 
 
 def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:
-    from ragcli.index.catalog import check_versions, translated
+    from ragcli.index.catalog import translated
+    from ragcli.index.versions import check_versions
     from ragcli.index.generations import count_passages
     from ragcli.render.terminal import count
 
@@ -55,7 +56,7 @@ def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding
 
 def _verify(catalog: Catalog) -> None:
     """Every page of the catalog. Raises IndexUnusable."""
-    from ragcli.index.catalog import REBUILD
+    from ragcli.index.schema import REBUILD
 
     said = str(catalog.connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if said != "ok":
@@ -64,7 +65,7 @@ def _verify(catalog: Catalog) -> None:
 
 def _encoder(catalog: Catalog, config: Config) -> Iterator[Finding]:
     from ragcli.encoders import resolve_encoder
-    from ragcli.index.catalog import check_encoder
+    from ragcli.index.versions import check_encoder
 
     try:
         check_encoder(catalog.meta(), resolve_encoder(config["encoder"]).identity)

@@ -148,3 +148,24 @@ def test_a_truncated_file(shared_files: Path) -> None:
     data = (shared_files / "fixtures" / "docx" / "testWORD_truncated.docx").read_bytes()
     with pytest.raises(SourceError, match="damaged DOCX"):
         load_docx(data, ".docx")
+
+
+def test_everything_python_docx_reads_is_there() -> None:
+    """A second reader: its paragraphs and cells, in order, are all in our text."""
+    import docx
+
+    import ragcli.samples
+
+    path = Path(next(iter(ragcli.samples.__path__))) / "bird-census-2022.docx"
+    ours = " ".join(load_docx(path.read_bytes(), ".docx").text.split())
+    document = docx.Document(str(path))
+    paragraphs = [" ".join(one.text.split()) for one in document.paragraphs]
+    cells = [" ".join(c.text.split()) for t in document.tables for r in t.rows for c in r.cells]
+    at = 0
+    for text in filter(None, paragraphs):
+        found = ours.find(text[:40], at)
+        assert found >= 0, text
+        at = found
+    assert [cell for cell in cells if cell not in ours] == []
+    assert len(paragraphs) > 20
+    assert len(cells) > 20
