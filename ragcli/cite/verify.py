@@ -116,7 +116,10 @@ def _negated(text: str) -> bool:
 
 
 class LlmVerifier:
-    """The generator's own yes or no: p(Yes) / (p(Yes) + p(No)) as the next token."""
+    """The generator's own yes or no: p(Yes) / (p(Yes) + p(No)) as the next token.
+
+    Only as good as the model: the bundled 135M one is no better than chance at this.
+    """
 
     supported = 0.6
     partly = 0.4
