@@ -103,6 +103,12 @@ def _cut(run: Sequence[Word], text: str) -> list[Phrase]:
     found: list[Phrase] = []
     part: list[Word] = []
     for at, word in enumerate(run):
+        if part and word.start < part[-1].end:
+            part.append(word)
+            continue
+        if part and len(part) >= (1 + (part[0].kind == "name")) * _MOST_WORDS:
+            found += _phrase(part, text)
+            part = []
         name = word.kind == "name"
         if word.kind == "stop" and not (part and _bridges(run, at, part)):
             found += _phrase(part, text)
@@ -113,9 +119,6 @@ def _cut(run: Sequence[Word], text: str) -> list[Phrase]:
             found += _phrase(part, text)
             part = []
         part.append(word)
-        if len(part) >= (2 * _MOST_WORDS if part[0].kind == "name" else _MOST_WORDS):
-            found += _phrase(part, text)
-            part = []
     return found + _phrase(part, text)
 
 
@@ -136,6 +139,8 @@ def _bridges(run: Sequence[Word], at: int, part: Sequence[Word]) -> bool:
 
 def _joined(before: Word, word: Word, text: str) -> bool:
     """Whether two words may belong to one phrase, by what stands between them."""
+    if word.start < before.end:  # pairs of letters, where words are not set apart
+        return True
     short = len(before.text) <= 2 and before.text[:1].isupper()
     return bool(
         _GLUE.fullmatch(text, before.end, word.start)
