@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ragcli.cite.claims import SHORT, bare, is_refusal
 from ragcli.cite.question import Question, Term, meets
+from ragcli.cite.verify import other_figure
+from ragcli.text.normalise import readable
 from ragcli.text.words import alike, fold, keys_of, words
 from ragcli.types import AnswerSentence, Verdict
 
@@ -77,6 +79,9 @@ def _sentence_objection(
         return f"the documents found say nothing of “{claimed[0].text}”"
     if question.strict and not meets(question.expects, said, question.keys, language):
         return "the answer does not give what was asked for"
+    cited = " ".join(citation.sentence.text for citation in sentence.citations)
+    if other_figure(readable(cited), said, language):
+        return "the answer gives another figure than the sentence that it rests on"
     if sentence.verdict is Verdict.UNSUPPORTED:
         return "no sentence of the documents supports the answer"
     if not adds_something(question, said, language):

@@ -80,27 +80,35 @@ class LexicalVerifier:
         total = sum(_WEIGHTS[word.kind] for word in claimed.values())
         score = sum(_WEIGHTS[word.kind] * found[key] for key, word in claimed.items()) / total
         facts = [key for key, word in claimed.items() if word.kind != "word"]
-        if any(found[key] == 0 for key in facts) or self._other_figure(premise, hypothesis):
+        if any(found[key] == 0 for key in facts) or other_figure(
+            premise, hypothesis, self._language
+        ):
             score = min(score, _MISSING_FACT)
         return score * (0.5 if _negated(premise) != _negated(hypothesis) else 1.0)
 
-    def _other_figure(self, premise: str, hypothesis: str) -> bool:
-        """Whether the premise gives another figure for what the hypothesis counts."""
-        known = counted(premise, self._language)
-        return any(
-            counted_key in known and number not in known[counted_key]
-            for counted_key, numbers in counted(hypothesis, self._language).items()
-            for number in numbers
-        )
+
+def other_figure(premise: str, hypothesis: str, language: str = "en") -> bool:
+    """Whether the premise gives another figure for what the hypothesis counts or numbers."""
+    known = counted(premise, language)
+    return any(
+        what in known and number not in known[what]
+        for what, numbers in counted(hypothesis, language).items()
+        for number in numbers
+    )
 
 
-def counted(text: str, language: str = "en") -> dict[str, set[str]]:
-    """What a text counts, by key: the word right after each figure ("22 times"), to its figures."""
-    found = words(text, language)
-    table: dict[str, set[str]] = {}
-    for figure, after in pairwise(found):
-        if figure.kind == "number" and after.kind in ("word", "name"):
-            table.setdefault(after.key, set()).add(figure.key)
+def counted(text: str, language: str = "en") -> dict[tuple[str, str], set[str]]:
+    """What a text counts ("22 times") and numbers ("room 20"), to its figures.
+
+    Keys: the word right after a figure or right before it, and on which side it stands.
+    """
+    table: dict[tuple[str, str], set[str]] = {}
+    for first, second in pairwise(words(text, language)):
+        if first.kind == "number" and second.kind in ("word", "name"):
+            table.setdefault((second.key, "after"), set()).add(first.key)
+        touching = not text[first.end : second.start].strip()
+        if second.kind == "number" and first.kind in ("word", "name") and touching:
+            table.setdefault((first.key, "before"), set()).add(second.key)
     return table
 
 

@@ -23,7 +23,7 @@ from ragcli.events import Cited, Event, Finished, Retrieved, Selected
 from ragcli.index.reader import Reader
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
-from ragcli.methods import verbatim
+from ragcli.methods import quoting, verbatim
 from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
@@ -222,6 +222,11 @@ class Asker:
         self, run: Run, text: str, sentences: tuple[AnswerSentence, ...]
     ) -> Iterator[Event]:
         reason = self._objection(run, sentences)
+        quoted = self._quotation(run) if reason and not self._options.force else None
+        if quoted is not None:
+            yield run.warn(f"a source sentence is quoted instead of the model's answer: {reason}")
+            text, sentences, reason = *quoted, ""
+            run.steps.clear()
         if reason and not self._options.force:
             yield Finished(self._answer(run, "", (), reason))
             return
@@ -230,6 +235,13 @@ class Asker:
         for sentence in sentences:
             yield Cited(sentence)
         yield Finished(self._answer(run, text, sentences, ""))
+
+    def _quotation(self, run: Run) -> tuple[str, tuple[AnswerSentence, ...]] | None:
+        """The best source sentence, where the evidence is strong enough for it to answer."""
+        if run.asked is None or run.evidence is None or run.evidence.score < quoting.STRONG:
+            return None
+        chosen = quoting.best_quotation(run.asked, run.shown, run.hits, run.language)
+        return verbatim.compose(chosen) if chosen and not self._options.verbatim else None
 
     def _objection(self, run: Run, sentences: Sequence[AnswerSentence]) -> str:
         if run.stop == "interrupted" or run.asked is None or run.evidence is None:

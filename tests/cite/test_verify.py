@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragcli.cite.verify import LexicalVerifier, open_verifier, verdict
+from ragcli.cite.verify import LexicalVerifier, open_verifier, other_figure, verdict
 from ragcli.errors import UsageError
 from ragcli.types import Verdict
 
@@ -65,3 +65,20 @@ def test_refused(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
         open_verifier(spec)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "other"),
+    [
+        ("The valve in room 18 is turned 20 times.", "The valve in room 20 is turned 20 times.", True),
+        ("The valve in room 20 is turned 22 times.", "The valve in room 20 is turned 20 times.", True),
+        ("The valve in room 20 is turned 22 times.", "In room 20 it takes 22 times.", False),
+        ("It burned out on 9 August 2021.", "It burned out in August 2021.", False),
+        ("It burned out on 9 August 2021.", "It burned out in August 1999.", True),
+        ("In 2015 the team led with 24 interceptions.", "There were 24 interceptions in 2015.", False),
+        ("Pump A gives 38 litres. Pump B gives 22 litres.", "Pump B gives 22 litres.", False),
+        ("The defense gave up just 308 points.", "How many points did they surrender? 308", False),
+    ],
+)  # fmt: skip
+def test_another_figure_for_the_same_thing(premise: str, hypothesis: str, other: bool) -> None:
+    assert other_figure(premise, hypothesis) is other

@@ -74,17 +74,31 @@ def test_abstains_before_generating(hits: tuple[Hit, ...]) -> None:
     assert (answer.text, answer.sentences, generator.starts) == ("", (), [])
 
 
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        ("The documents do not say who was first.", "found no answer"),
-        ("Mira Oskan was the first keeper of the light in 1908.", "1908"),
-        ("Rome.", "no sentence"),
-        ("Bread is made of flour and water.", "no sentence"),
-        ("", "no answer"),
-    ],
-)
-def test_abstains_after_generating(script: str, reason: str) -> None:
+WRONG = [
+    ("The documents do not say who was first.", "found no answer"),
+    ("Mira Oskan was the first keeper of the light in 1908.", "1908"),
+    ("Rome.", "no sentence"),
+    ("Bread is made of flour and water.", "no sentence"),
+    ("", "no answer"),
+]
+
+
+@pytest.mark.parametrize(("script", "reason"), WRONG)
+def test_under_strong_evidence_the_source_is_quoted_instead(script: str, reason: str) -> None:
+    events = run(FakeGenerator(script), FakeReader(KEEPER))
+    answer = finished(events)
+    assert not answer.abstained
+    assert answer.text == "Mira Oskan was the first keeper of the light."
+    assert [c.sentence.text for s in answer.sentences for c in s.citations] == [answer.text]
+    assert answer.steps == ()  # the tokens were those of the answer set aside
+    assert any("quoted instead" in warning and reason in warning for warning in answer.warnings)
+
+
+@pytest.mark.parametrize(("script", "reason"), WRONG)
+def test_abstains_after_generating(
+    script: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragcli.methods.quoting.STRONG", 2.1)  # no evidence is that strong
     events = run(FakeGenerator(script), FakeReader(KEEPER))
     answer = finished(events)
     assert answer.abstained
