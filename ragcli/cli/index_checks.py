@@ -38,8 +38,8 @@ def index(config: Config, *, deep: bool) -> Iterator[Finding]:
 
 def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:
     from ragcli.index.catalog import translated
-    from ragcli.index.versions import check_versions
     from ragcli.index.generations import count_passages
+    from ragcli.index.versions import check_versions
     from ragcli.render.terminal import count
 
     with translated(catalog.index_dir):

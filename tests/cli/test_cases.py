@@ -23,6 +23,20 @@ def indexed(cases: Path, name: str, tmp_path: Path, monkeypatch) -> Path:
     return tmp_path / name
 
 
+@pytest.mark.model
+def test_01_one_bad_file_stops_nothing(cases, tmp_path, monkeypatch):
+    shutil.copytree(cases / "01", tmp_path / "01")
+    monkeypatch.chdir(tmp_path)
+    result = invoke("index", "01")
+    assert result.code == 5
+    assert "24 files: 20 indexed, 0 unchanged, 1 skipped, 3 failed" in result.out
+    assert all(name in result.out for name in ("05b.pdf", "10b.docx", "15b.pdf", "epub"))
+    asked = invoke("ask", "How is the valve in room 20 opened?", "--json").json("answer@1")
+    assert "22 times" in asked["answer"]
+    cited = [c["relative"] for s in asked["sentences"] for c in s["citations"]]
+    assert cited == ["20.md"]
+
+
 def test_03_odd_names(cases, tmp_path, monkeypatch):
     folder = indexed(cases, "03", tmp_path, monkeypatch)
     status = invoke("status", "--files", "--json").json("status@1")
