@@ -11,28 +11,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
-    """A half-open range of code points, ``0 <= start <= end``."""
-
-    start: int
-    end: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.start <= self.end:
-            raise ValueError(f"not a span: {self.start}:{self.end}")
-
-    def __len__(self) -> int:
-        return self.end - self.start
-
-    def of(self, text: str) -> str:
-        """The characters the span covers."""
-        return text[self.start : self.end]
-
-    def shift(self, by: int) -> Span:
-        return Span(self.start + by, self.end + by)
-
+from ragcli.alignments import Alignment as Alignment
+from ragcli.alignments import AlignmentLabel as AlignmentLabel
+from ragcli.alignments import AugmentedQuery as AugmentedQuery
+from ragcli.alignments import Constituent as Constituent
+from ragcli.alignments import ConstituentKind as ConstituentKind
+from ragcli.alignments import Expected as Expected
+from ragcli.alignments import Iteration as Iteration
+from ragcli.alignments import Matched as Matched
+from ragcli.alignments import Trace as Trace
+from ragcli.spans import Span as Span
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
@@ -172,121 +160,6 @@ class Hit:
     best_sentence_score: float = 0.0
     sentence_scores: tuple[float, ...] = ()  # cosine per passage.sentences, or empty
     alignment: Alignment | None = None  # None where no aligner ran
-
-
-ConstituentKind = Literal[
-    "subject",
-    "predicate",
-    "object",
-    "predicative",
-    "attribute",
-    "adverbial",
-    "complement",
-    "apposition",
-]
-Expected = Literal["any", "time", "number", "name"]
-
-
-@dataclass(frozen=True, slots=True)
-class Constituent:
-    """A syntactic constituent of a question (paper 004, eq. 1): `text == question[start:end]`.
-
-    expects: a question word stands for something of this sort ("when": a time).
-    """
-
-    kind: ConstituentKind
-    text: str
-    start: int
-    end: int
-    expects: Expected = "any"
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """A constituent and where a passage matches it.
-
-    span: offsets into the document; None where the title or heading above it matches.
-    """
-
-    constituent: Constituent
-    span: Span | None
-    score: float
-
-
-class AlignmentLabel(StrEnum):
-    """How many of the question's constituents a passage matches (paper 004, section 3.1)."""
-
-    FULL = "full"
-    PARTIAL = "partial"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """The constituents that a passage matches, L(Q, D), and those it lacks; in question order.
-
-    dropped: of the missing ones, those that the reflection step took out again.
-    aligner: what judged.
-    """
-
-    matched: tuple[Matched, ...]
-    missing: tuple[Constituent, ...]
-    aligner: str
-    dropped: tuple[Constituent, ...] = ()
-
-    @property
-    def ratio(self) -> float:
-        """|L(Q, D)| / |Q|; 0 for a question without constituents."""
-        total = len(self.matched) + len(self.missing)
-        return len(self.matched) / total if total else 0.0
-
-    @property
-    def label(self) -> AlignmentLabel:
-        if not self.matched:
-            return AlignmentLabel.NONE
-        return AlignmentLabel.PARTIAL if self.missing else AlignmentLabel.FULL
-
-
-@dataclass(frozen=True, slots=True)
-class AugmentedQuery:
-    """A query of an iteration. kind: question; aligned: Q+D; compensated: Q'+D_pseudo.
-
-    of: id of the passage it was made for, None for the question itself.
-    """
-
-    text: str
-    kind: Literal["question", "aligned", "compensated"]
-    of: int | None = None
-    found: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One round of a method that retrieves until the evidence suffices.
-
-    full, partial, none: labels of the candidates. kept: passage ids, best first.
-    missing: constituents that no kept passage matches. score: of the verification, 0..1.
-    """
-
-    queries: tuple[AugmentedQuery, ...]
-    candidates: int
-    full: int
-    partial: int
-    none: int
-    kept: tuple[int, ...]
-    missing: tuple[str, ...]
-    score: float
-    sufficient: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What a method that works in rounds did. by: what parsed, aligned, wrote and verified."""
-
-    constituents: tuple[Constituent, ...]
-    iterations: tuple[Iteration, ...]
-    by: str
-    ended: str = ""  # why it stopped, for people
 
 
 class SearchMode(StrEnum):

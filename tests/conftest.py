@@ -12,9 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("RAGCLI_DATA", ROOT.parent / "shared"))
+
+# The same examples on every CI run: a rare one is found at home, not in a release.
+settings.register_profile("ragcli", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("ragcli")
 
 _cache = os.environ.get("RAGCLI_TEST_CACHE")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -20,6 +20,14 @@ from tests.decoding import naive
 SIZE = 10
 rows = arrays(np.float64, SIZE, elements=st.floats(-20, 20))
 shares = st.one_of(st.just(0.0), st.floats(1e-6, 1))
+
+
+def _on_the_edge(z: np.ndarray, share: float) -> bool:
+    """Whether rounding alone decides if a token is plausible."""
+    if share == 0:
+        return False
+    away = np.abs(z - (z.max() + math.log(share)))
+    return bool(((away > 0) & (away < 1e-9)).any())
 
 
 def test_hand_worked_calibration() -> None:
@@ -59,6 +67,7 @@ def test_what_is_likelier_under_noise_everywhere_goes_to_the_least_bad() -> None
 def test_agrees_with_a_naive_implementation(
     z: np.ndarray, other: np.ndarray, weight: float, gamma: float, share: float
 ) -> None:
+    assume(not _on_the_edge(z, share))
     p = np.exp(subtract_logits(z, other, weight, gamma, share).dense(SIZE))
     expected = naive.contrast(z.tolist(), other.tolist(), weight, gamma, share)
     np.testing.assert_allclose(p, expected, rtol=1e-7, atol=1e-12)
