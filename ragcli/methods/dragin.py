@@ -17,7 +17,7 @@ from ragcli.text.normalise import readable
 
 DRAGIN_SETTINGS: dict[str, Setting] = {
     "dragin.theta": Setting(
-        float, 1.0, "RIND score of a word from which is retrieved again",
+        float, 1.3, "RIND score of a word from which is retrieved again",
         "DRAGIN 0.6-1.3, per model; default ours", low=0, high=1000,
     ),
     "dragin.top_n": Setting(

@@ -46,7 +46,7 @@ class Thresholds:
 
 THRESHOLDS = {
     "encoder": Thresholds(upper=0.65, lower=0.5, relevant=0.4),
-    "generator": Thresholds(upper=0.7, lower=0.5, relevant=0.4),
+    "generator": Thresholds(upper=0.85, lower=0.6, relevant=0.45),
 }
 
 
