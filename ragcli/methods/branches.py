@@ -52,7 +52,8 @@ def prepare(
             hint="use --decode plain, or another method",
         )
     options = tools.settings.decoder(tools.decode)
-    frame = FRAMES[tools.decode](tools.settings.drag) if method.reads else ClosedBook()
+    style = tools.choice("answer.style")
+    frame = FRAMES[tools.decode](tools.settings.drag, style) if method.reads else ClosedBook(style)
     framed = frame(question, selection, so_far)
     budget = _budget(tools, n_ctx)
     main = fit(framed.main, tools.generator, budget)

@@ -16,16 +16,20 @@ NO_NOISE = "no retrieved passage is left over as noise reference: calibration is
 NO_SENTENCES = "no sentence was selected for the second branch: fusion is off"
 
 
-def documents_message(question: str, so_far: str, contexts: tuple[Context, ...]) -> Message:
-    """The question under the contexts."""
+def documents_message(
+    question: str, so_far: str, style: str, contexts: tuple[Context, ...]
+) -> Message:
+    """The question under the contexts. style: of the answer, one of `answer.STYLES`."""
     headings = [heading_of(context) for context in contexts]
     pieces = answer.user(question, headings, sources_of(contexts))
-    return Message(answer.SYSTEM, pieces, so_far)
+    return Message(answer.system(style), pieces, so_far)
 
 
-def question_message(question: str, so_far: str, contexts: tuple[Context, ...] = ()) -> Message:
+def question_message(
+    question: str, so_far: str, style: str, contexts: tuple[Context, ...] = ()
+) -> Message:
     """The question alone."""
-    return Message(closed_book.SYSTEM, closed_book.user(question), so_far)
+    return Message(closed_book.system(style), closed_book.user(question), so_far)
 
 
 def heading_of(context: Context) -> str:
@@ -37,26 +41,31 @@ def heading_of(context: Context) -> str:
     return path if path.startswith(f"{title} > ") else f"{title} — {path}"
 
 
-def _draft(question: str, so_far: str, contexts: tuple[Context, ...]) -> Draft:
-    return Draft(contexts, partial(documents_message, question, so_far))
+def _draft(question: str, so_far: str, style: str, contexts: tuple[Context, ...]) -> Draft:
+    return Draft(contexts, partial(documents_message, question, so_far, style))
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
     """One branch: the documents."""
 
+    style: str = "sentence"
+
     def __call__(self, question: str, selection: Selection, so_far: str) -> Framed:
-        main = _draft(question, so_far, selection.documents)
-        return Framed(main, prompt=answer.VERSION)
+        main = _draft(question, so_far, self.style, selection.documents)
+        return Framed(main, prompt=answer.version(self.style))
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedBook:
     """One branch: the question alone."""
 
+    style: str = "sentence"
+
     def __call__(self, question: str, selection: Selection, so_far: str) -> Framed:
         return Framed(
-            Draft((), partial(question_message, question, so_far)), prompt=closed_book.VERSION
+            Draft((), partial(question_message, question, so_far, self.style)),
+            prompt=closed_book.version(self.style),
         )
 
 
@@ -64,12 +73,14 @@ class ClosedBook:
 class DocumentsAndSentences:
     """Two branches (paper 000, section 2.3): the documents, and the selected sentences alone."""
 
+    style: str = "sentence"
+
     def __call__(self, question: str, selection: Selection, so_far: str) -> Framed:
-        main = _draft(question, so_far, selection.documents)
+        main = _draft(question, so_far, self.style, selection.documents)
         if not selection.sentences:
-            return Framed(main, off=NO_SENTENCES, prompt=answer.VERSION)
-        fine = _draft(question, so_far, selection.sentences)
-        return Framed(main, fine=fine, prompt=answer.VERSION)
+            return Framed(main, off=NO_SENTENCES, prompt=answer.version(self.style))
+        fine = _draft(question, so_far, self.style, selection.sentences)
+        return Framed(main, fine=fine, prompt=answer.version(self.style))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +92,21 @@ class DocumentsAndNoise:
     """
 
     reference: str = "lowest"
+    style: str = "sentence"
 
     def __call__(self, question: str, selection: Selection, so_far: str) -> Framed:
-        main = _draft(question, so_far, selection.documents)
+        main = _draft(question, so_far, self.style, selection.documents)
         if self.reference == "question":
-            noise = Draft((), partial(question_message, question, so_far))
-            return Framed(main, noise=noise, prompt=answer.VERSION)
+            noise = Draft((), partial(question_message, question, so_far, self.style))
+            return Framed(main, noise=noise, prompt=answer.version(self.style))
         context = unrelated_context() if self.reference == "fixed" else selection.noise
         if context is None:
-            return Framed(main, off=NO_NOISE, prompt=answer.VERSION)
-        return Framed(main, noise=_draft(question, so_far, (context,)), prompt=answer.VERSION)
+            return Framed(main, off=NO_NOISE, prompt=answer.version(self.style))
+        return Framed(
+            main,
+            noise=_draft(question, so_far, self.style, (context,)),
+            prompt=answer.version(self.style),
+        )
 
 
 def unrelated_context() -> Context:
@@ -103,10 +119,10 @@ def unrelated_context() -> Context:
     return Context(document, "", tuple(sentences), 0.0)
 
 
-FRAMES: dict[str, Callable[[DragOptions], Frame]] = {
-    "plain": lambda drag: Plain(),
-    "fke": lambda drag: DocumentsAndSentences(),
-    "drag": lambda drag: DocumentsAndNoise(drag.reference),
-    "drag-all": lambda drag: DocumentsAndNoise(drag.reference),
-    "cad": lambda drag: DocumentsAndNoise("question"),
+FRAMES: dict[str, Callable[[DragOptions, str], Frame]] = {
+    "plain": lambda drag, style: Plain(style),
+    "fke": lambda drag, style: DocumentsAndSentences(style),
+    "drag": lambda drag, style: DocumentsAndNoise(drag.reference, style),
+    "drag-all": lambda drag, style: DocumentsAndNoise(drag.reference, style),
+    "cad": lambda drag, style: DocumentsAndNoise("question", style),
 }

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from ragcli.decoding.options import DECODERS, Setting, show
 from ragcli.decoding.settings import Row, Settings, known_settings, parse_settings
 from ragcli.errors import UsageError
+from ragcli.llm.prompts import answer
 from ragcli.methods.analysing import ANALYZER_SETTINGS, Analyse
 from ragcli.methods.correcting import CRAG_SETTINGS, Corrective, Refined, thresholds
 from ragcli.methods.dragin import DRAGIN_SETTINGS, Rind
@@ -25,6 +26,10 @@ SETTINGS: dict[str, Setting] = {
     ),
     "retrieval.candidates": Setting(
         int, 10, "passages retrieved, from which the prompt's are taken", "DRAG section 4", 1, 1000
+    ),
+    "answer.style": Setting(
+        str, "sentence", "a whole sentence, or a name, date, number or phrase alone",
+        choices=answer.STYLES,
     ),
     "evidence.enough": Setting(
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
@@ -120,7 +125,7 @@ def describe(name: str) -> MethodRow:
         if field.name in ("expand", "retrieve", "refine", "gather", "select", "watch")
         and (stage := getattr(method, field.name)) is not None
     }
-    namespaces = {DECODERS[method.decode].options.namespace, "sampling", method.name}
+    namespaces = {DECODERS[method.decode].options.namespace, "sampling", "answer", method.name}
     if method.reads:
         namespaces |= {"evidence"}
     if method.retrieve is not None or method.base:

@@ -108,7 +108,7 @@ def branch_prompts(
     if noise == "lowest":
         second = framed(generator, question.text, question.passages[-1:], system)
     else:
-        second = generator.chat(closed_book.SYSTEM, closed_book.user(question.text))
+        second = generator.chat(closed_book.system(), closed_book.user(question.text))
     return BranchPrompts(main, fine, second)
 
 

@@ -9,11 +9,22 @@ from ragcli.text.normalise import readable
 from ragcli.types import Source
 
 NAME = "answer"
-VERSION = "answer-1"
-SYSTEM = (
-    "You answer questions from the documents given. Answer in one short, complete sentence. "
-    "Use only what the documents say."
-)
+STYLES = ("sentence", "short")
+_TASKS = {
+    "sentence": "Answer in one short, complete sentence. ",
+    "short": "Answer with a name, a date, a number or a short phrase only, no sentence. ",
+}
+
+
+def version(style: str = "sentence") -> str:
+    """Of the wording, which is one a style."""
+    return {"sentence": "answer-1", "short": "answer-short-1"}[style]
+
+
+def system(style: str = "sentence") -> str:
+    """The system message; style is one of STYLES."""
+    task = _TASKS[style]
+    return f"You answer questions from the documents given. {task}Use only what the documents say."
 
 
 def user(
