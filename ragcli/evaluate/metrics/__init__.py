@@ -1,0 +1,1 @@
+"""Metrics of an answer, pure functions; `registry.METRICS` has them by name."""
