@@ -76,7 +76,8 @@ def list_f1_5(prediction: str, parts: Parts) -> float:
 
 def _present(prediction: str, parts: Parts) -> list[bool]:
     said = normalise(prediction)
-    return [any(normalise(alias) in said for alias in part) for part in parts]
+    known = [[normalise(alias) for alias in part] for part in parts]
+    return [any(alias and alias in said for alias in part) for part in known]
 
 
 def _matched(prediction: str, parts: Parts) -> int:
