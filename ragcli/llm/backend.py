@@ -92,6 +92,17 @@ class Backend(Protocol):
         """Empties the context: as fresh."""
         ...
 
+    def state(self, sequence: int) -> bytes:
+        """What the context holds of a sequence, to be restored in another process."""
+        ...
+
+    def restore(self, sequence: int, state: bytes, length: int) -> bool:
+        """Fills an empty context's sequence from a state of `length` tokens.
+
+        False when the engine refuses it; the context is empty then.
+        """
+        ...
+
     def guarded(self) -> AbstractContextManager[None]:
         """Holds Ctrl-C back until bookkeeping and engine agree again."""
         ...

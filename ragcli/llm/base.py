@@ -28,11 +28,13 @@ class PromptPiece:
 
     control: tokenised with special tokens parsed (the template's own text only).
     source: the source sentence this text is; None for everything else.
+    fixed: wording that is the same whatever is asked (instructions, worked examples).
     """
 
     text: str
     control: bool = False
     source: Source | None = None
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,14 @@ class EncodedPrompt:
     A token that straddles a border belongs to the piece that holds its first byte which is
     no blank: most vocabularies put the blank before a word into the word's token.
     notes: one line each, for people (a template that had to be worked around).
+    fixed: leading tokens that are the same whatever is asked; 0 where none are known to be.
     """
 
     tokens: NDArray[np.int32]
     sources: tuple[Source, ...]
     owner: NDArray[np.int32]
     notes: tuple[str, ...] = ()
+    fixed: int = 0
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -213,6 +217,14 @@ class Generator(Protocol):
 
     @cancel.setter
     def cancel(self, value: Callable[[], bool] | None) -> None: ...
+
+    @property
+    def progress(self) -> Callable[[int, int], None] | None:
+        """Told (done, total) prompts while `score_next` and `loglikelihood` work."""
+        ...
+
+    @progress.setter
+    def progress(self, value: Callable[[int, int], None] | None) -> None: ...
 
     def chat(
         self, system: str, user: Sequence[PromptPiece], assistant_prefix: str = ""

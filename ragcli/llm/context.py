@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -94,6 +95,23 @@ class Context:
 
     def clear(self) -> None:
         C.llama_memory_clear(self._memory, False)
+
+    def state(self, sequence: int) -> bytes:
+        size = int(C.llama_state_seq_get_size(self._handle, sequence))
+        buffer = (ctypes.c_uint8 * size)()
+        written = int(C.llama_state_seq_get_data(self._handle, buffer, size, sequence))
+        return bytes(buffer[:written])
+
+    def restore(self, sequence: int, state: bytes, length: int) -> bool:
+        log.forget()
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        read = int(C.llama_state_seq_set_data(self._handle, buffer, len(state), sequence))
+        last = int(C.llama_memory_seq_pos_max(self._memory, sequence))
+        first = int(C.llama_memory_seq_pos_min(self._memory, sequence))
+        if read == len(state) and (first, last) == (0, length - 1):
+            return True
+        self.clear()
+        return False
 
     def guarded(self) -> AbstractContextManager[None]:
         return held_back(self._pending)

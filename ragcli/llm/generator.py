@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from ragcli.llm.context import Context, ContextOptions
 from ragcli.llm.fingerprint import file_sha256
 from ragcli.llm.layout import Codec, encode
 from ragcli.llm.llama import Model
+from ragcli.llm.prefix import fixed_prefix
 from ragcli.llm.session import BranchSession
+from ragcli.llm.states import StateFiles
 from ragcli.llm.tap import Tap, why_unreadable
 from ragcli.llm.template import chat_pieces
 from ragcli.llm.vocabulary import LlamaVocabulary
@@ -40,8 +43,9 @@ class LlamaGenerator:
         n_ctx: int | None = None,
         flash: bool = False,
         tap_layers: tuple[int, ...] | None = None,
+        states: Path | None = None,
     ) -> None:
-        self._model = model
+        self._model, self._state_folder = model, states
         self._limit = n_ctx or model.n_ctx_train
         self._options = ContextOptions(threads, flash)
         self._template = model.meta("tokenizer.chat_template")
@@ -52,6 +56,7 @@ class LlamaGenerator:
             self._tap_reason = "flash attention is on, which never writes attention down"
         self._scorer: BranchSession | None = None
         self.cancel: Callable[[], bool] | None = None
+        self.progress: Callable[[int, int], None] | None = None
 
     @cached_property
     def identity(self) -> ModelIdentity:
@@ -114,24 +119,34 @@ class LlamaGenerator:
         if not 1 <= branches <= MAX_BRANCHES:
             raise ValueError(f"a session has 1 to {MAX_BRANCHES} branches")
 
-        def make(size: int) -> Context:
-            reader = Tap(self._layers) if tap and self.tap_available else None
-            return Context(
-                self._model, size, branches + 1, self._options, tap=reader, cancel=self._cancelled
-            )
-
-        return BranchSession(make, branches, limit=self._limit, n_ctx=n_ctx, no_tap=self._lose_tap)
+        return BranchSession(
+            self._maker(branches, tap=tap and self.tap_available),
+            branches,
+            limit=self._limit,
+            n_ctx=n_ctx,
+            no_tap=self._lose_tap,
+        )
 
     def score_next(
         self, prompts: Sequence[EncodedPrompt], tokens: Sequence[int]
     ) -> NDArray[np.float32]:
-        return scoring.score_next(self._scoring(), [prompt.tokens for prompt in prompts], tokens)
+        return scoring.score_next(
+            self._scoring(),
+            [prompt.tokens for prompt in prompts],
+            tokens,
+            prefix=fixed_prefix(prompts),
+            progress=self.progress or scoring.silent,
+        )
 
     def loglikelihood(
         self, prompts: Sequence[EncodedPrompt], continuations: Sequence[Tokens]
     ) -> NDArray[np.float64]:
         return scoring.loglikelihood(
-            self._scoring(), [prompt.tokens for prompt in prompts], continuations
+            self._scoring(),
+            [prompt.tokens for prompt in prompts],
+            continuations,
+            prefix=fixed_prefix(prompts),
+            progress=self.progress or scoring.silent,
         )
 
     def close(self) -> None:
@@ -157,10 +172,37 @@ class LlamaGenerator:
             bos=vocabulary.bos,
         )
 
+    def _maker(self, branches: int, *, tap: bool) -> Callable[[int], Context]:
+        def make(size: int) -> Context:
+            reader = Tap(self._layers) if tap else None
+            return Context(
+                self._model, size, branches + 1, self._options, tap=reader, cancel=self._cancelled
+            )
+
+        return make
+
     def _scoring(self) -> BranchSession:
         if self._scorer is None:
-            self._scorer = self.session(scoring.GROUP, tap=False)
+            self._scorer = BranchSession(
+                self._maker(scoring.GROUP, tap=False),
+                scoring.GROUP,
+                limit=self._limit,
+                states=self._states(),
+            )
         return self._scorer
+
+    def _states(self) -> StateFiles | None:
+        """Prompt states of this model and engine; None where none are kept."""
+        if self._state_folder is None:
+            return None
+        engine = {
+            **self._model.engine(),
+            "model": self.identity.sha256,
+            "threads": self._options.threads,
+            "flash": self._options.flash,
+            "batch": self._options.n_batch,
+        }
+        return StateFiles(self._state_folder, engine)
 
     def _cancelled(self) -> bool:
         return self.cancel is not None and self.cancel()

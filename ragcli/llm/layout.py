@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +41,31 @@ def encode(pieces: Sequence[PromptPiece], codec: Codec, notes: Sequence[str] = (
     number = {source: index for index, source in enumerate(sources)}
     tokens: list[int] = []
     owners: list[int] = []
+    fixed, open_end = 0, True
     for control, run in groupby(pieces, key=lambda piece: piece.control):
         part = tuple(run)
         text = "".join(piece.text for piece in part)
         new = (codec.control if control else codec.plain)(text) if text else []
         tokens += new
         owners += [NOWHERE] * len(new) if control else _owners(new, part, text, codec, number)
+        if open_end:
+            fixed += len(new) if control else _fixed(new, part, text, codec)
+            open_end = control or all(piece.fixed for piece in part)
     if codec.bos is not None and tokens[:1] != [codec.bos]:
-        tokens, owners = [codec.bos, *tokens], [NOWHERE, *owners]
+        tokens, owners, fixed = [codec.bos, *tokens], [NOWHERE, *owners], fixed + 1
     return EncodedPrompt(
-        np.array(tokens, np.int32), sources, np.array(owners, np.int32), tuple(notes)
+        np.array(tokens, np.int32), sources, np.array(owners, np.int32), tuple(notes), fixed
     )
+
+
+def _fixed(tokens: list[int], pieces: tuple[PromptPiece, ...], text: str, codec: Codec) -> int:
+    """Leading tokens of a plain run that lie within its leading fixed pieces."""
+    leading = "".join(piece.text for piece in takewhile(lambda piece: piece.fixed, pieces))
+    if leading == text:
+        return len(tokens)
+    starts = token_starts([codec.piece(token) for token in tokens], to_bytes(text))
+    # the last one may reach over the border, and be another one where the text goes on otherwise
+    return max(0, int((starts < len(to_bytes(leading))).argmin()) - 1) if leading else 0
 
 
 def _owners(

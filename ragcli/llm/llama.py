@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp
 
 from ragcli.errors import ModelError
-from ragcli.paths import shown
+from ragcli.paths import shown, user_cache_dir
 
 if TYPE_CHECKING:
     from ragcli.llm.generator import LlamaGenerator
@@ -92,7 +92,7 @@ class Model:
         parameters = C.llama_model_default_params()
         if gpu_layers is None:
             gpu_layers = _ALL_LAYERS if C.llama_supports_gpu_offload() else 0
-        parameters.n_gpu_layers = gpu_layers
+        parameters.n_gpu_layers = self._gpu_layers = gpu_layers
         log.forget()
         self._handle = C.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self._handle:
@@ -172,6 +172,14 @@ class Model:
             "n_ctx_train": self.n_ctx_train,
             "n_params": int(C.llama_model_n_params(self.handle)),
             "quantisation": _description(self.handle),
+        }
+
+    def engine(self) -> dict[str, Any]:
+        """What decides, beside the file, which numbers come out: build, processor, offload."""
+        return {
+            "llama_cpp": llama_cpp.__version__,
+            "system": C.llama_print_system_info().decode("utf-8", "replace"),
+            "gpu_layers": self._gpu_layers,
         }
 
     def tokenize(self, text: bytes, *, special: bool) -> list[int]:
@@ -254,6 +262,7 @@ def open_generator(
     n_ctx: int | None = None,
     flash: bool = False,
     tap_layers: tuple[int, ...] | None = None,
+    keep_states: bool = True,
     verbose: bool = False,
 ) -> LlamaGenerator:
     """Loads a GGUF file.
@@ -262,7 +271,8 @@ def open_generator(
     n_ctx: most tokens one branch may hold; None is what the model was trained for.
     flash: flash attention; faster on some machines, but attention cannot be read then.
     tap_layers: layers whose attention is averaged (negative: from the end); None is the
-    measured default. verbose: llama.cpp's log goes to stderr.
+    measured default. keep_states: decoded few-shot prompts are kept in the user's cache.
+    verbose: llama.cpp's log goes to stderr.
     Raises ModelError for a missing, damaged or unsupported file.
     """
     from ragcli.llm.generator import LlamaGenerator
@@ -275,4 +285,5 @@ def open_generator(
         n_ctx=n_ctx,
         flash=flash,
         tap_layers=tap_layers,
+        states=user_cache_dir() / "states" if keep_states else None,
     )

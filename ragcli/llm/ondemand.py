@@ -26,6 +26,7 @@ class OnDemand:
         self._open = open
         self._opened: Generator | None = None
         self._cancel: Callable[[], bool] | None = None
+        self._progress: Callable[[int, int], None] | None = None
 
     @property
     def loaded(self) -> bool:
@@ -36,6 +37,7 @@ class OnDemand:
         if self._opened is None:
             self._opened = self._open()
             self._opened.cancel = self._cancel
+            self._opened.progress = self._progress
         return self._opened
 
     @property
@@ -67,6 +69,16 @@ class OnDemand:
         self._cancel = value
         if self._opened is not None:
             self._opened.cancel = value
+
+    @property
+    def progress(self) -> Callable[[int, int], None] | None:
+        return self._progress
+
+    @progress.setter
+    def progress(self, value: Callable[[int, int], None] | None) -> None:
+        self._progress = value
+        if self._opened is not None:
+            self._opened.progress = value
 
     def chat(
         self, system: str, user: Sequence[PromptPiece], assistant_prefix: str = ""

@@ -7,7 +7,7 @@ the next group starts from what it shares with the one before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +47,36 @@ def groups(prompts: Sequence[NDArray[np.int32]]) -> Iterator[list[int]]:
         yield group
 
 
+Progress = Callable[[int, int], None]
+
+
+def silent(_done: int, _total: int) -> None:
+    """Tells nobody."""
+
+
 def score_next(
-    session: BranchSession, prompts: Sequence[Tokens], tokens: Sequence[int]
+    session: BranchSession,
+    prompts: Sequence[Tokens],
+    tokens: Sequence[int],
+    *,
+    prefix: NDArray[np.int32] | None = None,
+    progress: Progress = silent,
 ) -> NDArray[np.float32]:
-    """(n_prompts, n_tokens) log-probability of each token right after each prompt."""
+    """(n_prompts, n_tokens) log-probability of each token right after each prompt.
+
+    prefix: see `BranchSession.start`. progress: told of prompts done and in all.
+    """
     arrays = [np.asarray(prompt, np.int32) for prompt in prompts]
     scores = np.empty((len(arrays), len(tokens)), np.float32)
+    done = 0
     for group in groups(arrays):
+        progress(done, len(arrays))
+        done += len(group)
         session.start(
-            {slot: arrays[index] for slot, index in enumerate(group)}, keep=True, reserve=0
+            {slot: arrays[index] for slot, index in enumerate(group)},
+            keep=True,
+            reserve=0,
+            prefix=prefix,
         )
         outputs = session.advance([Feed(slot) for slot in range(len(group))])
         for index, output in zip(group, outputs, strict=True):
@@ -64,16 +85,29 @@ def score_next(
 
 
 def loglikelihood(
-    session: BranchSession, prompts: Sequence[Tokens], continuations: Sequence[Tokens]
+    session: BranchSession,
+    prompts: Sequence[Tokens],
+    continuations: Sequence[Tokens],
+    *,
+    prefix: NDArray[np.int32] | None = None,
+    progress: Progress = silent,
 ) -> NDArray[np.float64]:
-    """(n,) log P(continuation i | prompt i), summed over its tokens; 0 for an empty one."""
+    """(n,) log P(continuation i | prompt i), summed over its tokens; 0 for an empty one.
+
+    prefix, progress: as for `score_next`.
+    """
     arrays = [np.asarray(prompt, np.int32) for prompt in prompts]
     rest = [np.asarray(tokens, np.int32) for tokens in continuations]
     totals = np.zeros(len(arrays), np.float64)
     wholes = [np.concatenate(pair) for pair in zip(arrays, rest, strict=True)]
+    done = 0
     for group in groups(wholes):
+        progress(done, len(wholes))
+        done += len(group)
         longest = max(len(rest[index]) for index in group)
-        session.start({s: arrays[i] for s, i in enumerate(group)}, keep=True, reserve=longest)
+        session.start(
+            {s: arrays[i] for s, i in enumerate(group)}, keep=True, reserve=longest, prefix=prefix
+        )
         step = max(1, _ROWS // len(group))
         for start in range(0, longest, step):
             # the last token is scored by the row before it and need not be fed

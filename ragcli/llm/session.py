@@ -19,8 +19,10 @@ from ragcli.errors import ContextFull, Interrupted, ModelError
 from ragcli.llm.backend import Backend, Status
 from ragcli.llm.base import Feed, Output, Tokens
 from ragcli.llm.branch import Branch
+from ragcli.llm.prefix import settle
 from ragcli.llm.rows import Rows, by_position
 from ragcli.llm.schedule import Chunk, Task, chunks, common_prefix, unique_tokens
+from ragcli.llm.states import PrefixStates
 
 RESERVE = 512  # cells kept for the tokens each branch will be fed, when the size is ours to choose
 _GRAIN = 512  # contexts are a multiple of this
@@ -31,7 +33,7 @@ class BranchSession:
 
     make(n_ctx) creates a backend of that many cells. n_ctx None: the size follows the
     prompts, and a context that proves too small is replaced by one twice as large.
-    limit: most tokens of one branch. no_tap(reason) is told when attention turns out
+    limit: most tokens of one branch. states: where beginnings are kept. no_tap(reason) is told when attention turns out
     unreadable; from then on outputs carry none.
     """
 
@@ -43,6 +45,7 @@ class BranchSession:
         limit: int,
         n_ctx: int | None = None,
         no_tap: Callable[[str], None] = lambda _reason: None,
+        states: PrefixStates | None = None,
     ) -> None:
         if branches < 1:
             raise ValueError("a session needs a branch")
@@ -51,6 +54,7 @@ class BranchSession:
         self._state = [Branch() for _ in range(branches + 1)]  # the last is the keeper
         self._open: Backend | None = make(n_ctx) if n_ctx is not None else None
         self._tap_works = True
+        self._states = states
 
     @property
     def branches(self) -> int:
@@ -65,8 +69,18 @@ class BranchSession:
         return self._open.n_ctx if self._open else self._fixed or 0
 
     def start(
-        self, prompts: Mapping[int, Tokens], *, keep: bool = False, reserve: int = RESERVE
+        self,
+        prompts: Mapping[int, Tokens],
+        *,
+        keep: bool = False,
+        reserve: int = RESERVE,
+        prefix: NDArray[np.int32] | None = None,
     ) -> None:
+        """See `Session.start`. keep: what all prompts start with stays decoded.
+
+        prefix: what they all start with whatever is asked; decoded at once and by itself, or
+        taken from `states`. Only for sessions without a tap: restored cells have no row.
+        """
         unknown = [branch for branch in prompts if not 0 <= branch < self._branches]
         if unknown:
             raise ValueError(f"no such branch: {unknown}")
@@ -77,6 +91,8 @@ class BranchSession:
         self._forget([branch.tokens for branch in new.values()] if keep else [])
         if self._open is None or (self._fixed is None and wanted > self._open.n_ctx):
             self._replace(wanted)
+        if prefix is not None and len(prefix):
+            self._settle(prefix)
         for index, branch in new.items():
             self._state[index] = branch
 
@@ -170,6 +186,18 @@ class BranchSession:
             kept.cells[:] = self._state[best].cells[:shared]
             kept.decoded = shared
         self._state = [Branch() for _ in range(self._branches)] + [kept]
+
+    def _settle(self, prefix: NDArray[np.int32]) -> None:
+        """Has the keeper hold the prefix; every other branch is empty already."""
+        held = self._state[-1]
+        if not self._backend.cuttable or (
+            held.decoded >= len(prefix) == common_prefix(held.tokens, prefix)
+        ):
+            return
+        with self._backend.guarded():
+            there = settle(self._backend, self._branches, prefix, self._states)
+        self._state[-1] = Branch(prefix if there else ())
+        self._state[-1].decoded = len(prefix) if there else 0
 
     def _replace(self, wanted: int) -> None:
         """A new, empty context for `wanted` cells; branches keep their tokens."""

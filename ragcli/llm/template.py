@@ -42,10 +42,13 @@ def chat_pieces(
     Only the template's own text is marked `control`.
     """
     contents = {
-        _SYSTEM: (PromptPiece(system),),
-        _USER: tuple(PromptPiece(piece.text, source=piece.source) for piece in user),
+        _SYSTEM: (PromptPiece(system, fixed=True),),
+        _USER: tuple(
+            PromptPiece(piece.text, source=piece.source, fixed=piece.fixed) for piece in user
+        ),
     }
-    merged = {**contents, _USER: (PromptPiece(f"{system}\n\n"), *contents[_USER])}
+    opening = PromptPiece(f"{system}\n\n", fixed=True)
+    merged = {**contents, _USER: (opening, *contents[_USER])}
     tail = (PromptPiece(assistant_prefix),) if assistant_prefix else ()
     tokens = {"bos_token": bos, "eos_token": eos}
     if not template:
@@ -68,8 +71,13 @@ def _filled(
 
 
 def _plain(contents: dict[str, tuple[PromptPiece, ...]], system: str) -> tuple[PromptPiece, ...]:
-    head = (PromptPiece(f"System: {system}\n\n"),) if system else ()
-    return (*head, PromptPiece("User: "), *contents[_USER], PromptPiece("\n\nAssistant: "))
+    head = (PromptPiece(f"System: {system}\n\n", fixed=True),) if system else ()
+    return (
+        *head,
+        PromptPiece("User: ", fixed=True),
+        *contents[_USER],
+        PromptPiece("\n\nAssistant: "),
+    )
 
 
 def _rendered(template: str, markers: tuple[str, ...], tokens: dict[str, str]) -> list[str]:

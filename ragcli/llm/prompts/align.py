@@ -27,7 +27,7 @@ def user(
         else f"Does the text mention, or say in other words, the {kind} “{readable(part)}”?"
     )
     return (
-        PromptPiece("Text: "),
+        PromptPiece("Text: ", fixed=True),
         PromptPiece(readable(text)),
         PromptPiece("\n\nQuestion: "),
         PromptPiece(readable(question)),

@@ -42,7 +42,7 @@ def _shown() -> str:
 
 def fixed(question: str) -> tuple[PromptPiece, ...]:
     """What comes next is the invariant component, or `ABSENT`."""
-    return (PromptPiece(f"{_shown()}Question: "), PromptPiece(readable(question)),
+    return (PromptPiece(f"{_shown()}Question: ", fixed=True), PromptPiece(readable(question)),
             PromptPiece("\nFixed:"))  # fmt: skip
 
 

@@ -29,7 +29,11 @@ def _known(fragments: Sequence[str]) -> str:
 def fragment(question: str) -> tuple[PromptPiece, ...]:
     """What comes next is a fragment."""
     shown = f"{_TASK}Question: {_QUESTION}\nFragments: {_known(_FRAGMENTS)}\n\nQuestion: "
-    return (PromptPiece(shown), PromptPiece(readable(question)), PromptPiece("\nFragments:"))
+    return (
+        PromptPiece(shown, fixed=True),
+        PromptPiece(readable(question)),
+        PromptPiece("\nFragments:"),
+    )
 
 
 def copying(question: str, fragments: Sequence[str]) -> tuple[PromptPiece, ...]:
@@ -37,7 +41,10 @@ def copying(question: str, fragments: Sequence[str]) -> tuple[PromptPiece, ...]:
     example = f"\nFragments: {_known(_FRAGMENTS)}" if fragments else ""
     given = f"\nFragments: {_known(fragments)}" if fragments else ""
     return (
-        PromptPiece(f"{_TASK}Question: {_QUESTION}{example}\nSentence: {_SENTENCE}\n\nQuestion: "),
+        PromptPiece(
+            f"{_TASK}Question: {_QUESTION}{example}\nSentence: {_SENTENCE}\n\nQuestion: ",
+            fixed=True,
+        ),
         PromptPiece(readable(question)),
         PromptPiece(f"{given}\nSentence:"),
     )
@@ -59,7 +66,7 @@ def needed(
     """The user message of a yes or no: does the sentence hold what is needed?"""
     known = f"\nFragments: {_known(fragments)}" if fragments else ""
     return (
-        PromptPiece("Question: "),
+        PromptPiece("Question: ", fixed=True),
         PromptPiece(readable(question)),
         PromptPiece(f"{known}\n\nSentence: "),
         PromptPiece(readable(f"{title}: {sentence}" if title else sentence)),

@@ -19,7 +19,7 @@ def form(question: str, kind: str) -> tuple[PromptPiece, ...]:
     """Worked examples, then the question with one role left to fill in."""
     shown = "\n\n".join("\n".join((f"Question: {q}", *rows)) for q, *rows in _EXAMPLES)
     return (
-        PromptPiece(f"{shown}\n\nQuestion: "),
+        PromptPiece(f"{shown}\n\nQuestion: ", fixed=True),
         PromptPiece(readable(question)),
         PromptPiece(f"\n{kind}:"),
     )

@@ -14,7 +14,7 @@ NO_TEXT = "This page has no text."
 def user(title: str, text: str, component: str) -> tuple[PromptPiece, ...]:
     """The document comes first, so that all components of one document share a prefix."""
     return (
-        PromptPiece("Text: "),
+        PromptPiece("Text: ", fixed=True),
         PromptPiece(readable(f"{title}. {text}" if title else text)),
         PromptPiece("\n\nDoes the text tell something about this: "),
         PromptPiece(readable(component)),

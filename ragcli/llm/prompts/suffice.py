@@ -15,7 +15,7 @@ YES, NO = "Yes", "No"
 def useful(text: str, question: str) -> tuple[PromptPiece, ...]:
     """One text."""
     return (
-        PromptPiece("Question: "),
+        PromptPiece("Question: ", fixed=True),
         PromptPiece(readable(question)),
         PromptPiece("\n\nText: "),
         PromptPiece(readable(text)),

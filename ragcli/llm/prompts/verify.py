@@ -13,7 +13,7 @@ YES, NO = "Yes", "No"
 def user(premise: str, hypothesis: str) -> tuple[PromptPiece, ...]:
     """The user message; the premise comes first, so that claims about one text share a prefix."""
     return (
-        PromptPiece("Text: "),
+        PromptPiece("Text: ", fixed=True),
         PromptPiece(readable(premise)),
         PromptPiece("\n\nClaim: "),
         PromptPiece(readable(hypothesis)),
