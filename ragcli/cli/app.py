@@ -33,6 +33,7 @@ from ragcli.cli import (
 from ragcli.cli.arguments import arrange, wants_json
 from ragcli.cli.ending import Ending, ending_of
 from ragcli.cli.environment import Environment, OutputError
+from ragcli.cli.evaluation import app as evaluation
 
 PROG = "ragcli"
 _COMPLETE = "_RAGCLI_COMPLETE"
@@ -87,7 +88,7 @@ def build() -> typer.Typer:
         Start with `ragcli index FOLDER`, then `ragcli ask "a question"`.
         """
 
-    for module in (index, search, ask, show, status, forget, methods, models,
+    for module in (index, search, ask, show, status, forget, methods, models, evaluation,
                    config_command, doctor, completions, demo):  # fmt: skip
         module.register(app)
     return app

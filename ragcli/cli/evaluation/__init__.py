@@ -1,0 +1,1 @@
+"""`ragcli eval`: one file a command."""
