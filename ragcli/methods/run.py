@@ -41,7 +41,11 @@ from ragcli.types import (
     Hit,
 )
 
-__all__ = ["AskOptions", "Asker", "never"]
+__all__ = ["DOUBTED", "THIN", "AskOptions", "Asker", "never"]
+
+# How the warnings begin that stand, under `force`, where an abstention would.
+THIN = "the evidence is thin: "
+DOUBTED = "the answer may be wrong: "
 
 Cancelled = Callable[[], bool]
 
@@ -69,7 +73,13 @@ class Asker:
         self._settings = settings
         self._options = options or AskOptions()
         self._sessions: dict[int, Session] = {}
-        self._verifiers: dict[str, Verifier] = {}
+        self._verifiers: dict[tuple[str, str], Verifier] = {}
+
+    def variant(self, settings: Settings, options: AskOptions) -> Asker:
+        """Another one over the same index, model and sessions; only the first is to be closed."""
+        other = Asker(self._reader, self._generator, settings, options)
+        other._sessions, other._verifiers = self._sessions, self._verifiers
+        return other
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +118,7 @@ class Asker:
             yield Finished(self._answer(run, "", (), reason))
             return
         if reason:
-            yield run.warn(f"the evidence is thin: {reason}")
+            yield run.warn(THIN + reason)
         yield from self._select(run)
         if self._options.verbatim:
             yield from self._quote(run)
@@ -231,7 +241,7 @@ class Asker:
             yield Finished(self._answer(run, "", (), reason))
             return
         if reason:
-            yield run.warn(f"the answer may be wrong: {reason}")
+            yield run.warn(DOUBTED + reason)
         for sentence in sentences:
             yield Cited(sentence)
         yield Finished(self._answer(run, text, sentences, ""))
@@ -258,10 +268,10 @@ class Asker:
         return np.asarray(vectors[: len(claims)] @ vectors[len(claims) :].T)
 
     def _verifier(self, language: str) -> Verifier:
-        if language not in self._verifiers:
-            spec = self._options.verifier
-            self._verifiers[language] = open_verifier(spec, self._generator, language)
-        return self._verifiers[language]
+        key = (self._options.verifier, language)
+        if key not in self._verifiers:
+            self._verifiers[key] = open_verifier(key[0], self._generator, language)
+        return self._verifiers[key]
 
     def _answer(
         self, run: Run, text: str, sentences: tuple[AnswerSentence, ...], reason: str

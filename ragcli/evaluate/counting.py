@@ -1,0 +1,164 @@
+"""A generator that counts what it reads and writes, whoever asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcli.llm.base import (
+    EncodedPrompt,
+    Feed,
+    Generator,
+    ModelIdentity,
+    Output,
+    Prompt,
+    PromptPiece,
+    Session,
+    Tokens,
+    Vocabulary,
+)
+from ragcli.llm.schedule import unique_tokens
+
+
+@dataclass(slots=True)
+class Count:
+    """Tokens read: prompts of all branches in use, what they share once. Calls: decodes."""
+
+    read: int = 0
+    fed: int = 0
+    calls: int = 0
+
+
+class CountingSession:
+    """See `Session`. A prompt counts when its branch is first fed."""
+
+    def __init__(self, inner: Session, count: Count) -> None:
+        self._inner, self._count = inner, count
+        self._read: list[NDArray[np.int32]] = []
+        self._waiting: dict[int, NDArray[np.int32]] = {}
+
+    @property
+    def n_ctx(self) -> int:
+        return self._inner.n_ctx
+
+    @property
+    def branches(self) -> int:
+        return self._inner.branches
+
+    def start(self, prompts: Mapping[int, Tokens]) -> None:
+        self._inner.start(prompts)
+        self._read = []
+        self._waiting = {at: np.asarray(one, np.int32) for at, one in prompts.items()}
+
+    def advance(self, feeds: Sequence[Feed]) -> list[Output]:
+        before = unique_tokens(self._read)
+        for feed in feeds:
+            if feed.branch in self._waiting:
+                self._read.append(self._waiting.pop(feed.branch))
+            self._count.fed += len(feed.tokens)
+        self._count.read += unique_tokens(self._read) - before
+        self._count.calls += 1
+        return self._inner.advance(feeds)
+
+    def length(self, branch: int) -> int:
+        return self._inner.length(branch)
+
+    def decoded(self, branch: int) -> int:
+        return self._inner.decoded(branch)
+
+    def tokens(self, branch: int) -> NDArray[np.int32]:
+        return self._inner.tokens(branch)
+
+    def truncate(self, branch: int, length: int) -> None:
+        self._inner.truncate(branch, length)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class CountingGenerator:
+    """See `Generator`. `count` grows; the caller takes differences, or replaces it."""
+
+    def __init__(self, inner: Generator) -> None:
+        self._inner = inner
+        self.count = Count()
+
+    def reset(self) -> Count:
+        """Starts from zero; what was counted so far is returned, sessions go on counting."""
+        old = Count(self.count.read, self.count.fed, self.count.calls)
+        self.count.read = self.count.fed = self.count.calls = 0
+        return old
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._inner.identity
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._inner.vocabulary
+
+    @property
+    def n_ctx_train(self) -> int:
+        return self._inner.n_ctx_train
+
+    @property
+    def tap_available(self) -> bool:
+        return self._inner.tap_available
+
+    @property
+    def tap_reason(self) -> str:
+        return self._inner.tap_reason
+
+    @property
+    def cancel(self) -> Callable[[], bool] | None:
+        return self._inner.cancel
+
+    @cancel.setter
+    def cancel(self, value: Callable[[], bool] | None) -> None:
+        self._inner.cancel = value
+
+    def chat(
+        self, system: str, user: Sequence[PromptPiece], assistant_prefix: str = ""
+    ) -> EncodedPrompt:
+        return self._inner.chat(system, user, assistant_prefix)
+
+    def encode(self, prompt: Prompt) -> EncodedPrompt:
+        return self._inner.encode(prompt)
+
+    def session(self, branches: int, *, tap: bool = True, n_ctx: int | None = None) -> Session:
+        return CountingSession(self._inner.session(branches, tap=tap, n_ctx=n_ctx), self.count)
+
+    def score_next(
+        self, prompts: Sequence[EncodedPrompt], tokens: Sequence[int]
+    ) -> NDArray[np.float32]:
+        self.count.read += unique_tokens([prompt.tokens for prompt in prompts])
+        return self._inner.score_next(prompts, tokens)
+
+    def loglikelihood(
+        self, prompts: Sequence[EncodedPrompt], continuations: Sequence[Tokens]
+    ) -> NDArray[np.float64]:
+        whole = [
+            np.concatenate([prompt.tokens, np.asarray(rest, np.int32)])
+            for prompt, rest in zip(prompts, continuations, strict=True)
+        ]
+        self.count.read += unique_tokens(whole)
+        return self._inner.loglikelihood(prompts, continuations)
+
+    def close(self) -> None:
+        self._inner.close()
