@@ -28,7 +28,7 @@ class Drafter:
 
     LONGEST = 32
     WORTH = 0.7
-    LIKELY = 0.4
+    LIKELY = 0.6
 
     def __init__(self) -> None:
         self._stood = [_PRIOR_WEIGHT * prior for prior in _PRIORS]

@@ -131,6 +131,9 @@ def gap(
     scores = perturbed(both, sampling_of(decoder, sampling), len(before))
     found = [scores.logprob(token) for token in tokens]
     distance = abs(found[0] - found[1]) if np.isfinite(found).all() else float("inf")
+    if isinstance(decoder, FkeOptions) and decoder.tau_d == 0 and int(z_main.argmax()) in tokens:
+        # all mass on the likeliest token: a tie may also be which one that is
+        distance = min(distance, abs(float(z_main[tokens[0]] - z_main[tokens[1]])))
     share = getattr(decoder, "plausibility", 0.0)
     if share:  # a tie may also be whether a token is plausible at all
         edge = float(z_main.max()) + math.log(share)
