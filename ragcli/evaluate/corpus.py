@@ -68,7 +68,9 @@ class Corpus:
         a marked sentence is not in the index.
         """
         if self.dataset.own:
-            return tuple(p for one, document in self.given(question) for p in self._marked(one, document))
+            return tuple(
+                p for one, document in self.given(question) for p in self._marked(one, document)
+            )
         documents = self.gold_documents(question)
         if question.answer_start is not None and len(documents) == 1:
             return (self._around(documents[0], question),)
@@ -172,7 +174,8 @@ def build(
 
 def over(reader: Reader, dataset: Dataset) -> Corpus:
     """The user's own index, for questions that bring no texts."""
-    identity = json.dumps(reader.identity, sort_keys=True, default=str)
+    made = {name: value for name, value in reader.identity.items() if name != "updated"}
+    identity = json.dumps(made, sort_keys=True, default=str)
     return Corpus(reader, hashlib.sha256(identity.encode()).hexdigest(), dataset)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,15 @@ class CountingGenerator:
     @cancel.setter
     def cancel(self, value: Callable[[], bool] | None) -> None:
         self._inner.cancel = value
+
+    @property
+    def progress(self) -> Any:
+        """Told how far a long call is."""
+        return getattr(self._inner, "progress", None)
+
+    @progress.setter
+    def progress(self, value: Any) -> None:
+        self._inner.progress = value  # type: ignore[attr-defined,unused-ignore]
 
     def chat(
         self, system: str, user: Sequence[PromptPiece], assistant_prefix: str = ""

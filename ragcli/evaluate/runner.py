@@ -1,0 +1,220 @@
+"""Runs arms over questions and keeps a row of each answer.
+
+Questions are the outer loop: the arms of one question read much the same text, so what is kept
+of it (the encoder's vectors, the model's read prompts) serves the next arm; and a run that is
+stopped early has all arms on the same questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ragcli import __version__
+from ragcli.cite.verify import open_verifier
+from ragcli.errors import RagcliError
+from ragcli.evaluate import arms as arms_
+from ragcli.evaluate.corpus import Corpus
+from ragcli.evaluate.cost import Estimate, estimate
+from ragcli.evaluate.counting import CountingGenerator
+from ragcli.evaluate.metrics.citation import judge
+from ragcli.evaluate.metrics.knowledge import are_gold
+from ragcli.evaluate.plan import Plan, prompt_versions, relevant
+from ragcli.evaluate.rows import Asked, Judging, row_of
+from ragcli.evaluate.store import Row, Store
+from ragcli.evaluate.types import Arm, Question
+from ragcli.events import Finished
+from ragcli.llm.base import Generator
+from ragcli.methods.run import Asker, AskOptions
+from ragcli.methods.stages import Method
+from ragcli.paths import shown
+from ragcli.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A row of the run. known: it was there before. row None: the arm has nothing to say here.
+
+    index: of the question, from 0.
+    """
+
+    index: int
+    question: Question
+    arm: Arm
+    row: Row | None
+    known: bool = False
+
+
+class Bench:
+    """A corpus, a generator and rows; runs plans."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        generator: Generator,
+        store: Store,
+        *,
+        describe: Callable[[Answer], Mapping[str, Any]] | None = None,
+    ) -> None:
+        """describe: an answer as the document that is kept beside its row."""
+        self._corpus, self._store, self._describe = corpus, store, describe
+        self._generator = CountingGenerator(generator)
+        self._asker: Asker | None = None
+
+    def close(self) -> None:
+        """Frees the sessions; the generator and the corpus stay open."""
+        if self._asker is not None:
+            self._asker.close()
+
+    def key(self, plan: Plan, arm: Arm, question: Question) -> str:
+        """Names a row by all that its answer depends on."""
+        content = {
+            "question": asdict(question),
+            "corpus": self._corpus.key,
+            "arm": {**asdict(arm), "name": ""},
+            "settings": relevant(plan.settings(arm), arm),
+            "model": self._generator.identity.sha256,
+            "prompts": prompt_versions(),
+            "verifier": (plan.verifier, plan.premise),
+            "force": plan.force,
+            "n_ctx": plan.n_ctx,
+            "index": _index_key(self._corpus),
+            "ragcli": __version__,
+        }
+        text = json.dumps(content, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+    def run(
+        self,
+        plan: Plan,
+        *,
+        again: bool = False,
+        stop: Callable[[float], bool] = lambda seconds: False,
+    ) -> Iterator[Done]:
+        """Rows, question by question, each once it is on the disk.
+
+        stop: asked before each question with the seconds that the last one took; True ends
+        the run there. Raises what answering and scoring raise.
+        """
+        judging = self._judging(plan)
+        spent = 0.0
+        for index, question in enumerate(plan.questions):
+            keys = {arm.name: self.key(plan, arm, question) for arm in plan.arms}
+            missing = again or any(self._store.get(key) is None for key in keys.values())
+            if missing and stop(spent):
+                return
+            began = time.monotonic()
+            for arm in plan.arms:
+                known = None if again else self._store.get(keys[arm.name])
+                if known is not None:
+                    yield Done(index, question, arm, known, True)
+                    continue
+                yield Done(index, question, arm, self._row(plan, arm, question, judging, keys))
+            spent = time.monotonic() - began if missing else spent
+
+    def missing(self, plan: Plan) -> dict[str, int]:
+        """Rows still to be made, by arm."""
+        return {
+            arm.name: sum(self._store.get(self.key(plan, arm, q)) is None for q in plan.questions)
+            for arm in plan.arms
+        }
+
+    @property
+    def folder(self) -> Path:
+        """Where the rows are."""
+        return self._store.folder
+
+    def about(self, plan: Plan) -> dict[str, Any]:
+        """What is run on what, as JSON."""
+        model, corpus = self._generator.identity, self._corpus
+        return {
+            "dataset": {
+                "name": corpus.dataset.name,
+                "questions": len(plan.questions),
+                "corpus": corpus.key[:16],
+                "passages": corpus.reader.status().passages,
+            },
+            "model": {"name": model.name, "sha256": model.sha256},
+            "encoder": corpus.reader.identity["encoder"],
+            "verifier": plan.verifier,
+            "premise": plan.premise,
+            "forced": plan.force,
+            "settings": list(plan.assignments),
+            "folder": shown(self._store.folder),
+        }
+
+    def estimate(self, plan: Plan, missing: Mapping[str, int]) -> Estimate:
+        """What the missing rows will take. Raises ModelError."""
+        keys = {self.key(plan, arm, q) for arm in plan.arms for q in plan.questions}
+        rows = [row for key in keys if (row := self._store.get(key)) is not None]
+        return estimate(plan, self._corpus, self._generator, missing, rows)
+
+    def _row(
+        self, plan: Plan, arm: Arm, question: Question, judging: Judging, keys: Mapping[str, str]
+    ) -> Row | None:
+        method = self._method(arm, question)
+        if method is None:
+            return None
+        self._generator.reset()
+        began = time.perf_counter()
+        answer = self._answer(plan, arm, question, method)
+        seconds = time.perf_counter() - began
+        asked = Asked(arm, question, answer, seconds, self._generator.reset())
+        row = row_of(keys[arm.name], asked, self._corpus, judging)
+        row["model"] = self._generator.identity.sha256[:12]
+        row["dataset"] = self._corpus.dataset.name
+        self._store.add(row, self._describe(answer) if self._describe else None)
+        return row
+
+    def _answer(self, plan: Plan, arm: Arm, question: Question, method: Method) -> Answer:
+        options = AskOptions(
+            decode=method.decode,
+            verifier=plan.verifier,
+            where=self._corpus.where(question),
+            force=plan.force,
+            n_ctx=plan.n_ctx,
+            verbatim=arm.verbatim,
+        )
+        settings = plan.settings(arm)
+        if self._asker is None:
+            self._asker = Asker(self._corpus.reader, self._generator, settings, options)
+        asker = self._asker.variant(settings, options)
+        try:
+            *_, last = asker.ask(question.text, method)
+        except RagcliError as error:
+            error.message = f"{arm.name}, question {question.id}: {error.message}"
+            raise
+        assert isinstance(last, Finished)
+        return last.answer
+
+    def _method(self, arm: Arm, question: Question) -> Method | None:
+        """The arm's method for this question; None where its knowledge is not known."""
+        corpus = self._corpus
+        if arm.knowledge == "full" and corpus.dataset.own:
+            documents = [document for _, document in corpus.given(question)]
+            return arms_.given_method(arm, arms_.hits_of(corpus.reader, documents), None)
+        if arm.knowledge != "gold":
+            return arms_.method_of(arm)
+        gold = corpus.gold(question)
+        if not gold:
+            return None
+        hits = arms_.hits_of(corpus.reader, corpus.gold_documents(question))
+        shown = [(hit.document, s) for hit in hits for s in hit.passage.sentences]
+        marks = are_gold([corpus.piece(document, s) for document, s in shown], gold)
+        ids = frozenset(s.id for (_, s), mark in zip(shown, marks, strict=True) if mark)
+        return arms_.given_method(arm, hits, ids)
+
+    def _judging(self, plan: Plan) -> Judging:
+        verifier = open_verifier(plan.verifier, self._generator)
+        return Judging(judge(verifier), verifier.name, self._generator.vocabulary, plan.premise)
+
+
+def _index_key(corpus: Corpus) -> object:
+    """How the index was made; not when."""
+    identity = corpus.reader.identity
+    return [identity.get(name) for name in ("schema", "encoder", "analyzer", "chunking")]
