@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ragcli.cli.ending import ending_of
 from ragcli.cli.engine import Answering
@@ -24,6 +25,12 @@ class Manner:
     as_lines: bool = False
     explain: bool = False
     strict: bool = False
+
+
+class Display(Protocol):
+    """Shows what goes on while an answer is made."""
+
+    def take(self, event: Event) -> None: ...
 
 
 def ask_one(env: Environment, put: Answering, question: str, manner: Manner) -> ExitCode:
@@ -91,20 +98,38 @@ def _failed(
 
 def answered(env: Environment, put: Answering, question: str, manner: Manner) -> Answer:
     """Follow the events to the answer, showing them on the way where that is wanted."""
-    events = put.ask(question)
-    if manner.as_lines:
-        return _last(_streamed(env, put, events))
-    if manner.as_json:
-        return _last(events)
+    if manner.as_lines or manner.as_json:
+        with _stage_line(env) as line:
+            events = _shown(put, question, line)
+            return _last(_streamed(env, put, events) if manner.as_lines else events)
+    with _display(env, manner) as display:
+        answer = _last(_shown(put, question, display))
+    _print(env, put, answer, manner)
+    return answer
+
+
+def _display(env: Environment, manner: Manner) -> AbstractContextManager[Display | None]:
+    """The answer as it is written, where stdout can show it; else the stage, where stderr can."""
     if env.terminal and env.styled and not env.dumb:
         from ragcli.render.live import LiveAnswer
 
-        with LiveAnswer(env.printer(), manner.levels) as live:
-            answer = _last(_watched(events, live.take))
-    else:
-        answer = _last(events)
-    _print(env, put, answer, manner)
-    return answer
+        return LiveAnswer(env.printer(), manner.levels)
+    return _stage_line(env)
+
+
+def _stage_line(env: Environment) -> AbstractContextManager[Display | None]:
+    """The stage on stderr, where that is a terminal and stdout goes elsewhere."""
+    if env.terminal or not env.progress:
+        return nullcontext()
+    from ragcli.render.live import LiveStage
+
+    return LiveStage(env.stderr, colorless=env.colorless, width=env.width)
+
+
+def _shown(put: Answering, question: str, display: Display | None) -> Iterator[Event]:
+    if display is None:
+        return put.ask(question, None)
+    return _watched(put.ask(question, display.take), display.take)
 
 
 def _searched(put: Answering, answer: Answer) -> dict[str, Any] | None:

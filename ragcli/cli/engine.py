@@ -18,10 +18,12 @@ from ragcli.paths import INDEX_DIR, shown, user_cache_dir
 if TYPE_CHECKING:
     from ragcli.decoding.settings import Settings
     from ragcli.encoders.base import Encoder, EncoderIdentity
-    from ragcli.events import Event
+    from ragcli.events import Event, Progress
     from ragcli.index.reader import Reader
     from ragcli.index.where import Where
     from ragcli.llm.base import Generator
+    from ragcli.methods.run import Asker
+    from ragcli.methods.stages import Method
     from ragcli.render.answer import Searched
     from ragcli.render.risk import Levels
     from ragcli.types import Document
@@ -162,14 +164,20 @@ def answering(
         load = partial(generator, config, env)
         model = OnDemand(load) if verbatim else load()
         with Asker(opened, model, settings, options) as asker:
-            yield Answering(lambda question: asker.ask(question, method), opened, where)
+            yield Answering(partial(_put, asker, method), opened, where)
+
+
+def _put(
+    asker: Asker, method: Method, question: str, report: Callable[[Progress], None] | None
+) -> Iterator[Event]:
+    return asker.ask(question, method, report=report)
 
 
 @dataclass(slots=True)
 class Answering:
-    """Puts questions; knows what was searched."""
+    """Puts questions; knows what was searched. ask takes who is told of progress, or None."""
 
-    ask: Callable[[str], Iterator[Event]]
+    ask: Callable[[str, Callable[[Progress], None] | None], Iterator[Event]]
     reader: Reader
     where: Where
     _searched: Searched | None = None

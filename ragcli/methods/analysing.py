@@ -52,6 +52,9 @@ class Analyse:
         contexts = contexts_of(hits)
         analyzer = analyzer_of(tools)
         language = detect(question) or next((c.document.language for c in contexts), "") or "en"
+        by_model = tools.choice("drag.analyzer") != "encoder"
+        if by_model:
+            tools.at("taking the question apart")
         components = analyzer.components(question, language)
         texts = [
             Text(
@@ -59,6 +62,8 @@ class Analyse:
             )
             for one in contexts
         ]
+        if by_model:
+            tools.at("scoring passages")
         table = analyzer.scores(components, texts)
         drag = tools.settings.drag
         scores = document_scores(components, table, drag.alpha, drag.beta)

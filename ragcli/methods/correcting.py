@@ -216,5 +216,6 @@ def thresholds(settings: Settings) -> Thresholds:
 def evaluator_of(question: str, tools: Tools) -> Evaluator:
     """The evaluator that the settings ask for; the generator is opened only where it judges."""
     if tools.choice("crag.evaluator") == "generator":
+        tools.at("judging passages")
         return GeneratorEvaluator(tools.generator)
     return EncoderEvaluator(detect(question) or "en")

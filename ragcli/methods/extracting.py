@@ -60,6 +60,8 @@ class Extract:
 def scorer_of(candidates: Sequence[Candidate], tools: Tools) -> Scorer:
     """The scorer that the settings ask for; the generator is opened only where it scores."""
     signal = cast(Signal, tools.choice("fke.signal"))
+    if tools.choice("fke.extractor") != "encoder":
+        tools.at("extracting sentences")
     match tools.choice("fke.extractor"):
         case "generator":
             return GeneratorScorer(candidates, tools.generator, signal)

@@ -206,7 +206,7 @@ class ByGenerator:
 
     def __init__(self, question: str, language: str, tools: Tools, options: Options) -> None:
         self._question, self._language = question, language
-        self._generator = tools.generator
+        self._generator, self._at = tools.generator, tools.at
         inner = EncoderAligner(tools.encode, lexicon(language), options.aligning)
         self._aligner = judging.GeneratorAligner(
             inner, tools.generator, question, most=options.judged, reflect=options.reflect
@@ -221,16 +221,19 @@ class ByGenerator:
         return f"generator: {self._generator.identity.name} parses, aligns, writes and verifies"
 
     def parse(self) -> tuple[Constituent, ...]:
+        self._at("taking the question apart")
         self._parts = judging.parse(self._question, self._generator, self._language)
         return self._parts
 
     def align(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        self._at("aligning passages")
         return self._aligner.align(self._parts, hits)
 
     def order(self, hits: Sequence[Hit]) -> list[tuple[float, ...]]:
         """Label first; among equals the model's own choice; each passage is judged once."""
         fresh = [hit for hit in hits if hit.passage.id not in self._useful]
         texts = [readable(hit.passage.text) for hit in fresh]
+        self._at("judging passages")
         scores = judging.usefulness(self._generator, self._question, texts)
         self._useful.update(zip((hit.passage.id for hit in fresh), scores, strict=True))
         keys = [order_key(hit) for hit in hits]
@@ -241,6 +244,7 @@ class ByGenerator:
 
     def verify(self, kept: Sequence[Hit]) -> float:
         texts = [readable(hit.passage.text) for hit in kept]
+        self._at("verifying what is kept")
         return judging.sufficiency(self._generator, self._question, texts)
 
     def reword(self, part: Constituent, question: str) -> str:
@@ -264,6 +268,7 @@ class ByGenerator:
     ) -> str:
         memo = f"{most}:{key}"
         if memo not in self._written:
+            self._at("augmenting the query")
             self._written[memo] = write(self._generator, system, user(), max_tokens=most)
         return self._written[memo]
 

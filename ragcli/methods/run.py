@@ -19,7 +19,7 @@ from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
 from ragcli.decoding.settings import Settings
 from ragcli.errors import UsageError
-from ragcli.events import Cited, Event, Finished, Retrieved, Selected
+from ragcli.events import Cited, Event, Finished, Progress, Retrieved, Selected
 from ragcli.index.reader import Reader
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
@@ -30,8 +30,8 @@ from ragcli.methods.frames import heading_of
 from ragcli.methods.generating import Writer, check_attention
 from ragcli.methods.provenance import provenance
 from ragcli.methods.retrieval import retrieved
-from ragcli.methods.stages import Method, Tools
-from ragcli.methods.state import AskOptions, Run
+from ragcli.methods.stages import Method, Tools, unsaid
+from ragcli.methods.state import AskOptions, Run, Watched
 from ragcli.text.language import detect
 from ragcli.text.normalise import readable
 from ragcli.types import (
@@ -98,17 +98,37 @@ class Asker:
             session.close()
         self._sessions.clear()
 
-    def ask(self, question: str, method: Method, cancelled: Cancelled = never) -> Iterator[Event]:
+    def ask(
+        self,
+        question: str,
+        method: Method,
+        cancelled: Cancelled = never,
+        report: Callable[[Progress], None] | None = None,
+    ) -> Iterator[Event]:
         """Events of one question; the last is `Finished`.
 
+        report: told what the generator does inside a stage and how far it is, between events.
         Raises UsageError, IndexUnusable, ModelError. When cancelled while it writes, the
         answer ends there with the stop reason "interrupted".
         """
+        if report is None:
+            yield from self._ask(question, method, cancelled, unsaid)
+            return
+        watched = Watched(report)
+        self._generator.progress = watched.count
+        try:
+            yield from self._ask(question, method, cancelled, watched.begin)
+        finally:
+            self._generator.progress = None
+
+    def _ask(
+        self, question: str, method: Method, cancelled: Cancelled, at: Callable[[str], None]
+    ) -> Iterator[Event]:
         if self._options.verbatim and not method.reads:
             raise UsageError(f"{method.name} has no documents to quote", hint="use another method")
         if not self._options.verbatim:
             check_attention(method, self._generator)
-        run = Run(question, method, self._tools(method))
+        run = Run(question, method, self._tools(method, at))
         yield from self._retrieve(run)
         reason = ""
         if method.reads:
@@ -126,7 +146,7 @@ class Asker:
         yield from self._generate(run, cancelled)
         yield from self._cite(run)
 
-    def _tools(self, method: Method) -> Tools:
+    def _tools(self, method: Method, at: Callable[[str], None]) -> Tools:
         options = self._options
 
         def search(query: str, k: int, scored: bool = True) -> tuple[Hit, ...]:
@@ -141,6 +161,7 @@ class Asker:
             self._settings,
             options.decode or method.decode,
             partial(search, scored=False),
+            at,
         )
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -215,6 +236,7 @@ class Asker:
         if not run.method.reads:
             yield Finished(self._answer(run, text, (), "" if text else "the model gave no answer"))
             return
+        run.tools.at("checking citations")
         with run.timed("cite"):
             sentences = attribute(
                 run.question,

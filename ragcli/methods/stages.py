@@ -25,11 +25,17 @@ from ragcli.types import Component, Document, Hit, Sentence, Source, Step, Trace
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
+def unsaid(_stage: str) -> None:
+    """Nobody is watching."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What stages work with. encode gives unit vectors; search is bound to the user's filters.
 
     passages: as search, without the scores of sentences, for stages that make their own.
+    at: told, in words for people, what the generator is about to be asked; it then tells how
+    far it is.
     """
 
     search: Callable[[str, int], tuple[Hit, ...]]
@@ -38,6 +44,7 @@ class Tools:
     settings: Settings
     decode: str
     passages: Callable[[str, int], tuple[Hit, ...]] | None = None
+    at: Callable[[str], None] = unsaid
 
     def number(self, key: str) -> int:
         """An integer setting of a method, e.g. `retrieval.k`."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ragcli.cite.evidence import Evidence
 from ragcli.cite.question import Question
-from ragcli.events import Warned
+from ragcli.events import Progress, Warned
 from ragcli.index.where import EVERYWHERE, Where
 from ragcli.methods.branches import Prepared
 from ragcli.methods.passes import Pass, Retrieval
@@ -33,6 +33,23 @@ class AskOptions:
     force: bool = False
     n_ctx: int | None = None
     verbatim: bool = False
+
+
+@dataclass(slots=True)
+class Watched:
+    """Tells how far the generator is in what a stage said that it is at."""
+
+    report: Callable[[Progress], None]
+    stage: str = ""
+
+    def begin(self, stage: str) -> None:
+        """A stage is about to ask the generator."""
+        self.stage = stage
+        self.report(Progress(stage, 0, 0))
+
+    def count(self, done: int, total: int) -> None:
+        """The generator has done so many prompts, or written so many tokens."""
+        self.report(Progress(self.stage, done, total))
 
 
 @dataclass(slots=True)

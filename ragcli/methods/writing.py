@@ -20,4 +20,9 @@ def write(
         steps = generate(
             session, generator.vocabulary, BranchPrompts(prompt), PlainOptions(), sampling
         )
-        return readable("".join(step.text for step in steps))
+        texts = []
+        for step in steps:
+            texts.append(step.text)
+            if generator.progress:
+                generator.progress(len(texts), max_tokens)
+        return readable("".join(texts))

@@ -1,10 +1,10 @@
-"""The answer as it is generated, on a terminal. Erased when done; the final one is printed then."""
+"""What goes on while an answer is made, on a terminal. Erased when done; the answer is printed then."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 from ragcli import events as ev
 from ragcli.render import risk
@@ -15,6 +15,35 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _A_SECOND = 12  # how often the screen is drawn
+ROUND = "round"  # the Progress of a method that retrieves in rounds
+
+
+class Stage:
+    """The stage in words: what is done, how far it is, in which round."""
+
+    def __init__(self) -> None:
+        self._doing, self._round = "searching …", ""
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        return f"{self._round}{self._doing}"
+
+    def take(self, event: ev.Event) -> None:
+        """Follow the event."""
+        match event:
+            case ev.Progress() if event.stage == ROUND:
+                self._round = f"round {event.done + 1} of at most {event.total}: "
+            case ev.Progress() if event.stage:
+                far = f" {event.done} of {event.total}" if event.total > 1 else ""
+                self._doing = f"{event.stage} …{far}"
+            case ev.Retrieved():
+                self._round = ""
+                self._doing = f"reading {count(len(event.hits), 'passage')} …"
+            case ev.Token():
+                self._doing = ""
+            case _:
+                pass
 
 
 class LiveAnswer(AbstractContextManager["LiveAnswer"]):
@@ -26,7 +55,7 @@ class LiveAnswer(AbstractContextManager["LiveAnswer"]):
         self._printer = printer
         self._levels = levels
         self._steps: list[Step] = []
-        self._stage = "searching …"
+        self._stage = Stage()
         self._live = Live(
             console=printer.console(),
             transient=True,
@@ -49,23 +78,72 @@ class LiveAnswer(AbstractContextManager["LiveAnswer"]):
         self._live.stop()
 
     def take(self, event: ev.Event) -> None:
-        """Draw the event."""
-        match event:
-            case ev.Retrieved():
-                self._stage = f"reading {count(len(event.hits), 'passage')} …"
-            case ev.Token():
-                self._steps.append(event.step)
-            case _:
-                pass
+        """Draw the event; a new stage at once, for it may be a short one."""
+        before = self._stage.text
+        self._stage.take(event)
+        if isinstance(event, ev.Progress) and self._stage.text != before:
+            self._live.refresh()
+        if isinstance(event, ev.Token):
+            self._steps.append(event.step)
 
     def _draw(self) -> Text:
-        """As many of the last lines as the screen holds."""
+        """As many of the last lines as the screen holds, the stage below them."""
+        stage = self._stage.text
         if not self._steps:
-            return self._printer.rich([(self._stage, "dim")])
+            return self._printer.rich([(stage, "dim")])
         pieces = risk.pieces(tuple(self._steps), self._levels, styled=True)
-        lines = self._printer.rich(pieces).wrap(self._live.console, self._printer.width)
+        lines = list(self._printer.rich(pieces).wrap(self._live.console, self._printer.width))
+        if stage:
+            lines.append(self._printer.rich([(stage, "dim")]))
         text = self._printer.rich([])
         for number, line in enumerate(lines[-(self._printer.height - 2) :]):
             text.append("\n" if number else "")
             text.append_text(line)
         return text
+
+
+class LiveStage(AbstractContextManager["LiveStage"]):
+    """The stage alone, on stderr: the answer itself goes to a file or a pipe."""
+
+    def __init__(self, stream: TextIO, *, colorless: bool, width: int) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._stage, self._writing = Stage(), 0
+        self._live = Live(
+            console=Console(
+                file=stream, force_terminal=True, no_color=colorless, width=width, highlight=False
+            ),
+            transient=True,
+            refresh_per_second=_A_SECOND,
+            get_renderable=self._draw,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def take(self, event: ev.Event) -> None:
+        """Draw the event; a new stage at once, for it may be a short one."""
+        before = self._stage.text
+        self._stage.take(event)
+        if isinstance(event, ev.Progress) and self._stage.text != before:
+            self._live.refresh()
+        if isinstance(event, ev.Token):
+            self._writing += 1
+
+    def _draw(self) -> Text:
+        from rich.text import Text
+
+        writing = f"writing … {count(self._writing, 'token')}"
+        return Text(self._stage.text or writing, style="dim", no_wrap=True, overflow="ellipsis")

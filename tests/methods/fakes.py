@@ -110,7 +110,7 @@ class FakeGenerator:
         self._script = self.vocabulary.tokenize(script)
         self.n_ctx_train = n_ctx_train
         self.tap_available, self.tap_reason = True, ""
-        self.cancel = None
+        self.cancel = self.progress = None
         self.sessions = self.closed = 0
         self.starts: list[int] = []
         self.prompts: list[str] = []

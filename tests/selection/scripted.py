@@ -36,7 +36,7 @@ class Scripted:
     identity = ModelIdentity("scripted", Path("scripted.gguf"), "0" * 64, 1, "none")
     vocabulary = Letters()
     n_ctx_train = 4096
-    tap_available, tap_reason, cancel = False, "none", None
+    tap_available, tap_reason, cancel, progress = False, "none", None, None
 
     def __init__(self, likes: Likes = lambda _prompt, _text: 0.0) -> None:
         self._likes = likes
