@@ -1,6 +1,7 @@
 """Does a text support a sentence? Verifiers by name; the answer says which one judged.
 
-`lexical` looks at words only and is conservative; `llm` asks the generator for yes or no.
+`lexical` looks at words only and is conservative; `llm` asks the generator for yes or no;
+`nli:PATH` is a user's own cross-encoder (`cite.nli`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ragcli.text.words import Word, alike, fold, words
 from ragcli.types import Verdict
 
 VERIFIERS = ("lexical", "llm")
+NLI = "nli:"
 
 _WEIGHTS = {"name": 2.0, "number": 2.0, "ordinal": 2.0, "word": 1.0}
 _INFLECTED = 0.8
@@ -154,21 +156,31 @@ class LlmVerifier:
 
 
 def check_verifier(spec: str) -> None:
-    """Raises UsageError for a name that is no verifier's; nothing is loaded."""
-    if spec.startswith("nli:"):
-        raise UsageError(
-            "cross-encoders as verifiers (nli:PATH) are not supported by this version",
-            hint="use --verifier lexical or --verifier llm",
-        )
+    """Raises UsageError for a name that is no verifier's, ModelError for a folder without one.
+
+    Nothing is loaded.
+    """
+    if spec.startswith(NLI):
+        from ragcli.cite.nli import open_nli
+
+        open_nli(spec)
+        return
     if spec not in VERIFIERS:
-        raise UsageError(f"unknown verifier: {spec}", hint=f"verifiers: {', '.join(VERIFIERS)}")
+        raise UsageError(
+            f"unknown verifier: {spec}", hint=f"verifiers: {', '.join(VERIFIERS)}, {NLI}PATH"
+        )
 
 
 def open_verifier(spec: str, generator: Generator | None = None, language: str = "en") -> Verifier:
-    """The verifier named `lexical` or `llm`.
+    """The verifier named `lexical`, `llm` or `nli:PATH`.
 
-    Raises UsageError for another name, and for `llm` without a generator.
+    Raises UsageError for another name, and for `llm` without a generator; ModelError for a
+    folder that holds no cross-encoder.
     """
+    if spec.startswith(NLI):
+        from ragcli.cite.nli import open_nli
+
+        return open_nli(spec)
     check_verifier(spec)
     if spec == "lexical":
         return LexicalVerifier(language)

@@ -44,10 +44,11 @@ def ask(
         typer.Option("--set", metavar="KEY=VALUE", help="Such as fke.alpha=1; may be repeated."),
     ] = None,
     model: options.Model = None,
+    adapter: options.Adapter = None,
     encoder: options.Encoder = None,
     verifier: Annotated[
         str | None,
-        typer.Option("--verifier", metavar="V", help="Judge of support: lexical or llm."),
+        typer.Option("--verifier", metavar="V", help="Judge of support: lexical, llm or nli:PATH."),
     ] = None,
     k: Annotated[
         int | None, typer.Option("-k", metavar="N", min=1, max=1000, help="Passages to retrieve.")

@@ -114,7 +114,7 @@ def load_graph(folder: Path, *, threads: int | None) -> Graph:
     """
     try:
         meta = GraphMeta(**json.loads((folder / "meta.json").read_bytes()))
-        return Graph(folder, _session(folder / GRAPH, threads), meta)
+        return Graph(folder, open_session(folder / GRAPH, threads), meta)
     except Exception as error:
         # onnxruntime and tokenizers raise many unrelated classes for a damaged file.
         raise ModelError(
@@ -140,7 +140,8 @@ def optimise(source: Path, target: Path) -> None:
     onnxruntime.InferenceSession(str(source), options, providers=PROVIDERS)
 
 
-def _session(file: Path, threads: int | None) -> Any:
+def open_session(file: Path, threads: int | None) -> Any:
+    """A session over a graph that `optimise` wrote."""
     options = _options(threads)
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(str(file), options, providers=PROVIDERS)

@@ -60,7 +60,7 @@ def test_pairs_must_match() -> None:
         LexicalVerifier().entails(["a"], [])
 
 
-@pytest.mark.parametrize("spec", ["llm", "nli:/models/x", "judge"])
+@pytest.mark.parametrize("spec", ["llm", "judge", "NLI:/models/x"])
 def test_refused(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
         open_verifier(spec)
