@@ -137,6 +137,7 @@ def answering(
     """
     from ragcli.cite.verify import check_verifier
     from ragcli.llm.ondemand import OnDemand
+    from ragcli.methods.analysing import check_adapter
     from ragcli.methods.bases import combined
     from ragcli.methods.run import Asker, AskOptions
     from ragcli.types import SearchMode
@@ -150,6 +151,7 @@ def answering(
         verbatim=verbatim,
     )
     settings.decoder(method.decode)  # unknown names are refused before the model loads
+    check_adapter(method, settings, config["adapter"])
     check_verifier(config["verifier"])
     options = AskOptions(
         decode=method.decode,
@@ -159,6 +161,7 @@ def answering(
         force=force,
         n_ctx=config["ctx"],
         verbatim=verbatim,
+        adapter=config["adapter"],
     )
     with reader(config, env) as opened:
         load = partial(generator, config, env)

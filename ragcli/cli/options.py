@@ -38,6 +38,10 @@ Model = Annotated[
     str | None,
     typer.Option("--model", "-m", metavar="PATH|NAME", help="Generator (a GGUF file or its name)."),
 ]
+Adapter = Annotated[
+    Path | None,
+    typer.Option("--adapter", metavar="FILE", help="LoRA (GGUF) for drag.analyzer=adapter."),
+]
 Encoder = Annotated[
     str | None, typer.Option("--encoder", metavar="PATH|NAME", help="Encoder of the vectors.")
 ]

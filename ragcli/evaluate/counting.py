@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -168,6 +169,11 @@ class CountingGenerator:
         ]
         self.count.read += unique_tokens(whole)
         return self._inner.loglikelihood(prompts, continuations)
+
+    def adapted(self, adapter: Path) -> CountingGenerator:
+        other = CountingGenerator(self._inner.adapted(adapter))
+        other.count = self.count
+        return other
 
     def close(self) -> None:
         self._inner.close()

@@ -260,4 +260,12 @@ class Generator(Protocol):
         """(n,): sum of log-probabilities of continuation i after prompt i."""
         ...
 
+    def adapted(self, adapter: Path) -> Generator:
+        """The same model under a LoRA adapter, a GGUF file. It is closed with this one.
+
+        `cancel` and `progress` are those that this one has now. Raises ModelError when the file
+        is no adapter of this model.
+        """
+        ...
+
     def close(self) -> None: ...

@@ -31,6 +31,7 @@ class ContextOptions:
     threads: int
     flash: bool = False
     n_batch: int = N_BATCH
+    adapter: Any = None  # of `Model.adapter`
 
 
 class Context:
@@ -168,6 +169,9 @@ def _create(
             + (f" of {free // 2**20} MB free)" if free is not None else ")"),
             hint="a smaller --ctx, or fewer documents",
         )
+    if options.adapter is not None:
+        adapters = (C.llama_adapter_lora_p_ctypes * 1)(options.adapter)
+        C.llama_set_adapters_lora(handle, adapters, 1, (ctypes.c_float * 1)(1.0))
     return handle
 
 

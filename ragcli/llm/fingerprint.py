@@ -31,6 +31,25 @@ def file_sha256(path: Path) -> str:
     return digest
 
 
+def check_gguf(path: Path, hint: str = "ragcli models list shows what is there") -> None:
+    """Raises ModelError, without loading anything, where the file is missing or no GGUF."""
+    name = shown(path)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except FileNotFoundError:
+        raise ModelError(f"there is no model file {name}", hint=hint) from None
+    except OSError as error:
+        raise ModelError(
+            f"cannot read the model file {name}: {error.strerror or error}",
+            hint="a generator is one readable .gguf file",
+        ) from None
+    if magic != b"GGUF":
+        raise ModelError(
+            f"{name} is not a GGUF model", hint="a generator is one file that ends in .gguf"
+        )
+
+
 def _memory(key: str) -> Path:
     name = hashlib.sha256(key.encode()).hexdigest()
     return user_cache_dir() / "hashes" / f"{name}.txt"

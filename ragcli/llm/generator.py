@@ -44,10 +44,14 @@ class LlamaGenerator:
         flash: bool = False,
         tap_layers: tuple[int, ...] | None = None,
         states: Path | None = None,
+        adapter: Path | None = None,
     ) -> None:
         self._model, self._state_folder = model, states
         self._limit = n_ctx or model.n_ctx_train
-        self._options = ContextOptions(threads, flash)
+        handle = model.adapter(adapter) if adapter else None
+        self._options = ContextOptions(threads, flash, adapter=handle)
+        self._adapter = adapter
+        self._adapted: dict[Path, LlamaGenerator] = {}
         self._template = model.meta("tokenizer.chat_template")
         self._vocabulary = LlamaVocabulary(model, self._template)
         self._layers = _layers(tap_layers, model.n_layer)
@@ -149,11 +153,29 @@ class LlamaGenerator:
             progress=self.progress or scoring.silent,
         )
 
+    def adapted(self, adapter: Path) -> LlamaGenerator:
+        """See `Generator.adapted`; the same one for the same file."""
+        if adapter not in self._adapted:
+            self._adapted[adapter] = LlamaGenerator(
+                self._model,
+                threads=self._options.threads,
+                n_ctx=self._limit,
+                flash=self._options.flash,
+                tap_layers=self._layers,
+                states=self._state_folder,
+                adapter=adapter,
+            )
+        other = self._adapted[adapter]
+        other.cancel, other.progress = self.cancel, self.progress
+        return other
+
     def close(self) -> None:
         """Frees the model; its sessions must be closed before."""
-        if self._scorer is not None:
-            self._scorer.close()
-        self._scorer = None
+        for one in (self, *self._adapted.values()):
+            if one._scorer is not None:
+                one._scorer.close()
+            one._scorer = None
+        self._adapted.clear()
         self._model.close()
 
     def __enter__(self) -> LlamaGenerator:
@@ -201,6 +223,7 @@ class LlamaGenerator:
             "threads": self._options.threads,
             "flash": self._options.flash,
             "batch": self._options.n_batch,
+            "adapter": file_sha256(self._adapter) if self._adapter else None,
         }
         return StateFiles(self._state_folder, engine)
 

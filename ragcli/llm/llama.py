@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp
 
 from ragcli.errors import ModelError
+from ragcli.llm.fingerprint import check_gguf
 from ragcli.paths import shown, user_cache_dir
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = ["C", "Model", "default_threads", "log", "open_generator", "shared_lib
 
 _ALL_LAYERS = 999
 _ERROR, _CONTINUED = 4, 5  # enum ggml_log_level
+_ADAPTER_HINT = "an adapter is a LoRA in GGUF form, trained on this very model"
 
 
 class _Log:
@@ -88,7 +90,7 @@ class Model:
     def __init__(self, path: Path, gpu_layers: int | None = None) -> None:
         self.path = path
         self._handle: Any = None
-        _check_file(path)
+        check_gguf(path)
         parameters = C.llama_model_default_params()
         if gpu_layers is None:
             gpu_layers = _ALL_LAYERS if C.llama_supports_gpu_offload() else 0
@@ -182,6 +184,19 @@ class Model:
             "gpu_layers": self._gpu_layers,
         }
 
+    def adapter(self, path: Path) -> Any:
+        """A LoRA adapter for contexts of this model; it lives as long as the model.
+
+        Raises ModelError when it is none, or one of another model.
+        """
+        check_gguf(path, _ADAPTER_HINT)
+        log.forget()
+        handle = C.llama_adapter_lora_init(self.handle, os.fsencode(path))
+        if not handle:
+            reason = log.first_error() or "llama.cpp gave no reason"
+            raise ModelError(f"cannot use the adapter {shown(path)}: {reason}", hint=_ADAPTER_HINT)
+        return handle
+
     def tokenize(self, text: bytes, *, special: bool) -> list[int]:
         """Tokens of UTF-8 text, no BOS added. special: names of control tokens are parsed."""
         size = len(text) + 16
@@ -222,26 +237,6 @@ def _description(handle: Any) -> str:
     buffer = ctypes.create_string_buffer(128)
     C.llama_model_desc(handle, buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace")
-
-
-def _check_file(path: Path) -> None:
-    name = shown(path)
-    try:
-        with path.open("rb") as file:
-            magic = file.read(4)
-    except FileNotFoundError:
-        raise ModelError(
-            f"there is no model file {name}", hint="ragcli models list shows what is there"
-        ) from None
-    except OSError as error:
-        raise ModelError(
-            f"cannot read the model file {name}: {error.strerror or error}",
-            hint="a generator is one readable .gguf file",
-        ) from None
-    if magic != b"GGUF":
-        raise ModelError(
-            f"{name} is not a GGUF model", hint="a generator is one file that ends in .gguf"
-        )
 
 
 def _load_error(path: Path, reason: str) -> ModelError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,9 @@ class OnDemand:
         self, prompts: Sequence[EncodedPrompt], continuations: Sequence[Tokens]
     ) -> NDArray[np.float64]:
         return self._get().loglikelihood(prompts, continuations)
+
+    def adapted(self, adapter: Path) -> Generator:
+        return self._get().adapted(adapter)
 
     def close(self) -> None:
         if self._opened is not None:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from ragcli.decoding.options import DECODERS, Setting
+from ragcli.decoding.settings import Settings
+from ragcli.errors import UsageError
+from ragcli.llm.base import PromptPiece
+from ragcli.llm.fingerprint import check_gguf, file_sha256
 from ragcli.methods.frames import heading_of
 from ragcli.methods.selectors import candidates_of, contexts_of, only
-from ragcli.methods.stages import Context, Selection, Tools
+from ragcli.methods.stages import Context, Method, Selection, Tools
+from ragcli.methods.writing import write
+from ragcli.paths import shown
 from ragcli.selection.analyzers import Analyzer, EncoderAnalyzer, GeneratorAnalyzer, Text
 from ragcli.selection.components import document_scores, relative, split
 from ragcli.selection.mention import MentionRules
 from ragcli.selection.scorers import EncoderScorer
 from ragcli.selection.signals import best, fused
+from ragcli.selection.trained import TrainedAnalyzer
 from ragcli.text.language import detect
 from ragcli.types import Hit
 
 ANALYZER_SETTINGS: dict[str, Setting] = {
     "drag.analyzer": Setting(
-        str, "encoder", "what takes the question apart and scores passages",
-        "DRAG section 3.2: a trained model", choices=("encoder", "generator"),
+        str, "encoder", "what takes the question apart and scores passages; adapter: a trained LoRA (--adapter)",
+        "DRAG section 3.2: a trained model", choices=("encoder", "generator", "adapter"),
     ),
     "drag.order": Setting(
         str, "fused", "passages by components alone, or fused with their rank of retrieval",
@@ -37,6 +45,10 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
         "DRAG appendix B; reading ours",
     ),
 }  # fmt: skip
+
+
+NO_ADAPTER = "drag.analyzer=adapter needs an adapter"
+ADAPTER_HINT = "--adapter FILE names a LoRA in GGUF form, trained on the generator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,32 @@ def analyzer_of(tools: Tools) -> Analyzer:
     """The analyzer that the settings ask for; the generator is opened only where it judges."""
     aliases = bool(tools.settings.extra["drag.aliases"])
     rules = MentionRules(bool(tools.settings.extra["drag.inflection"]), aliases, aliases, aliases)
-    if tools.choice("drag.analyzer") == "generator":
-        return GeneratorAnalyzer(tools.generator, rules)
-    return EncoderAnalyzer(tools.encode, rules)
+    match tools.choice("drag.analyzer"):
+        case "generator":
+            return GeneratorAnalyzer(tools.generator, rules)
+        case "adapter":
+            return _trained(tools, rules)
+        case _:
+            return EncoderAnalyzer(tools.encode, rules)
+
+
+def _trained(tools: Tools, rules: MentionRules) -> Analyzer:
+    if tools.adapter is None:
+        raise UsageError(NO_ADAPTER, hint=ADAPTER_HINT)
+    generator = tools.generator.adapted(tools.adapter)
+
+    def written(system: str, user: Sequence[PromptPiece], most: int) -> str:
+        return write(generator, system, user, max_tokens=most)
+
+    label = f"adapter {shown(tools.adapter.name)} ({file_sha256(tools.adapter)[:12]})"
+    return TrainedAnalyzer(generator, written, label, rules)
+
+
+def check_adapter(method: Method, settings: Settings, adapter: Path | None) -> None:
+    """Raises UsageError, ModelError, before a model is loaded, where the adapter is not there."""
+    stage = getattr(method.select, "inner", method.select)  # CRAG's refinement wraps another
+    if not isinstance(stage, Analyse) or settings.extra["drag.analyzer"] != "adapter":
+        return
+    if adapter is None:
+        raise UsageError(NO_ADAPTER, hint=ADAPTER_HINT)
+    check_gguf(adapter, ADAPTER_HINT)

@@ -162,6 +162,7 @@ class Asker:
             options.decode or method.decode,
             partial(search, scored=False),
             at,
+            options.adapter,
         )
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Generator as Generating
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -34,7 +35,7 @@ class Tools:
     """What stages work with. encode gives unit vectors; search is bound to the user's filters.
 
     passages: as search, without the scores of sentences, for stages that make their own.
-    at: told, in words for people, what the generator is about to be asked; it then tells how
+    adapter: a trained analyzer, where the user has one. at: told, in words for people, what the generator is about to be asked; it then tells how
     far it is.
     """
 
@@ -45,6 +46,7 @@ class Tools:
     decode: str
     passages: Callable[[str, int], tuple[Hit, ...]] | None = None
     at: Callable[[str], None] = unsaid
+    adapter: Path | None = None
 
     def number(self, key: str) -> int:
         """An integer setting of a method, e.g. `retrieval.k`."""

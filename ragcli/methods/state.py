@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ragcli.cite.evidence import Evidence
 from ragcli.cite.question import Question
@@ -23,7 +24,7 @@ class AskOptions:
 
     decode: overrides the method's decoder. force: answer although the evidence is thin,
     with a warning. n_ctx: most tokens of a prompt and its answer. verbatim: source sentences
-    instead of generated text.
+    instead of generated text. adapter: a LoRA file for `drag.analyzer=adapter`.
     """
 
     decode: str | None = None
@@ -33,6 +34,7 @@ class AskOptions:
     force: bool = False
     n_ctx: int | None = None
     verbatim: bool = False
+    adapter: Path | None = None
 
 
 @dataclass(slots=True)

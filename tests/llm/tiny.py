@@ -55,13 +55,13 @@ def llama_weights() -> dict[str, NDArray[np.float32]]:
     return tensors
 
 
-def write_llama(path: Path) -> Path:
+def write_llama(path: Path, tensors: dict[str, NDArray[np.float32]] | None = None) -> Path:
     """A transformer with full attention."""
     writer = _header(path, "llama")
     writer.add_head_count(HEADS)
     writer.add_feed_forward_length(2 * WIDTH)
     writer.add_rope_dimension_count(WIDTH // HEADS)
-    _finish(writer, llama_weights())
+    _finish(writer, tensors or llama_weights())
     return path
 
 
@@ -111,5 +111,32 @@ def write_mamba(path: Path) -> Path:
         tensors[block + "ssm_a"] = -np.abs(_weights(random, inner, state))
         tensors[block + "ssm_d"] = np.ones(inner, np.float32)
         tensors[block + "ssm_out.weight"] = _weights(random, WIDTH, inner)
+    _finish(writer, tensors)
+    return path
+
+
+def lora_weights(rank: int = 2) -> dict[str, NDArray[np.float32]]:
+    """A rank-`rank` change of two matrices, by llama.cpp's names."""
+    random = np.random.default_rng(1)
+    return {
+        f"blk.{layer}.{name}.weight.lora_{part}": _weights(random, *shape)
+        for layer in range(LAYERS)
+        for name in ("attn_q", "attn_v")
+        for part, shape in (("a", (rank, WIDTH)), ("b", (WIDTH, rank)))
+    }
+
+
+def write_lora(
+    path: Path,
+    tensors: dict[str, NDArray[np.float32]],
+    *,
+    alpha: float = 1.0,
+    architecture: str = "llama",
+) -> Path:
+    """A LoRA adapter; it adds alpha / rank * (b @ a)."""
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", alpha)
     _finish(writer, tensors)
     return path

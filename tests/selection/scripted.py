@@ -51,7 +51,8 @@ class Scripted:
     def chat(
         self, system: str, user: Sequence[PromptPiece], assistant_prefix: str = ""
     ) -> EncodedPrompt:
-        return self.encode(Prompt((PromptPiece(f"{system}\n"), *user)))
+        begun = (PromptPiece(f"\n{assistant_prefix}"),) if assistant_prefix else ()
+        return self.encode(Prompt((PromptPiece(f"{system}\n"), *user, *begun)))
 
     def loglikelihood(
         self, prompts: Sequence[EncodedPrompt], continuations: Sequence[Tokens]
