@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-
+from ragcli.cite.yesno import LlmVerifier as LlmVerifier
 from ragcli.errors import UsageError
 from ragcli.llm.base import Generator
-from ragcli.llm.prompts import verify as prompt
 from ragcli.text.words import Word, alike, fold, words
 from ragcli.types import Verdict
 
@@ -123,36 +121,6 @@ def _found(word: Word, known: frozenset[str]) -> float:
 
 def _negated(text: str) -> bool:
     return bool(_NEGATION.search(fold(text)))
-
-
-class LlmVerifier:
-    """The generator's own yes or no: p(Yes) / (p(Yes) + p(No)) as the next token.
-
-    Only as good as the model: the bundled 135M one is no better than chance at this.
-    """
-
-    supported = 0.6
-    partly = 0.4
-
-    def __init__(self, generator: Generator) -> None:
-        self._generator = generator
-        tokenize = generator.vocabulary.tokenize
-        self._tokens = [tokenize(prompt.YES)[0], tokenize(prompt.NO)[0]]
-
-    @property
-    def name(self) -> str:
-        return f"llm:{self._generator.identity.name}"
-
-    def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-        if not premises:
-            return []
-        prompts = [
-            self._generator.chat(prompt.SYSTEM, prompt.user(premise, hypothesis))
-            for premise, hypothesis in zip(premises, hypotheses, strict=True)
-        ]
-        yes, no = self._generator.score_next(prompts, self._tokens).astype(np.float64).T
-        scores: list[float] = (1.0 / (1.0 + np.exp(np.clip(no - yes, -60, 60)))).tolist()
-        return scores
 
 
 def check_verifier(spec: str) -> None:
