@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from ragcli.llm.base import (
     Vocabulary,
 )
 from ragcli.llm.schedule import unique_tokens
+from ragcli.llm.session import BranchSession
+
+_SHARED = 2  # branches of an answer at most
 
 
 @dataclass(slots=True)
@@ -35,11 +38,21 @@ class Count:
     calls: int = 0
 
 
-class CountingSession:
-    """See `Session`. A prompt counts when its branch is first fed."""
+class Keeping(Protocol):
+    """Starts with a prefix that stays decoded until another takes its place."""
 
-    def __init__(self, inner: Session, count: Count) -> None:
-        self._inner, self._count = inner, count
+    def start(self, prompts: Mapping[int, Tokens], *, prefix: NDArray[np.int32]) -> None: ...
+
+
+class CountingSession:
+    """See `Session`. A prompt counts when its branch is first fed.
+
+    keeping: the inner session, where it can keep the first branch's prompt for the next start:
+    the arms of a question often read the same documents.
+    """
+
+    def __init__(self, inner: Session, count: Count, keeping: Keeping | None = None) -> None:
+        self._inner, self._count, self._keeping = inner, count, keeping
         self._read: list[NDArray[np.int32]] = []
         self._waiting: dict[int, NDArray[np.int32]] = {}
 
@@ -52,7 +65,10 @@ class CountingSession:
         return self._inner.branches
 
     def start(self, prompts: Mapping[int, Tokens]) -> None:
-        self._inner.start(prompts)
+        if self._keeping is not None and len(prompts.get(0, ())) > 1:
+            self._keeping.start(prompts, prefix=np.asarray(prompts[0], np.int32)[:-1])
+        else:
+            self._inner.start(prompts)
         self._read = []
         self._waiting = {at: np.asarray(one, np.int32) for at, one in prompts.items()}
 
@@ -93,11 +109,23 @@ class CountingSession:
         self.close()
 
 
+class _Shared(CountingSession):
+    """One of several over the same session, used one after another; its owner closes it."""
+
+    def close(self) -> None:
+        self._waiting = {}
+
+
 class CountingGenerator:
-    """See `Generator`. `count` grows; the caller takes differences, or replaces it."""
+    """See `Generator`. `count` grows until `reset`.
+
+    Sessions of one and of two branches, with a tap, are the same session, so that a prompt
+    read for one arm is there for the next; each begins with `start`, as all users of one do.
+    """
 
     def __init__(self, inner: Generator) -> None:
         self._inner = inner
+        self._shared: BranchSession | None = None
         self.count = Count()
 
     def reset(self) -> Count:
@@ -152,7 +180,14 @@ class CountingGenerator:
         return self._inner.encode(prompt)
 
     def session(self, branches: int, *, tap: bool = True, n_ctx: int | None = None) -> Session:
-        return CountingSession(self._inner.session(branches, tap=tap, n_ctx=n_ctx), self.count)
+        if not tap or n_ctx is not None or branches > _SHARED:
+            return CountingSession(self._inner.session(branches, tap=tap, n_ctx=n_ctx), self.count)
+        if self._shared is None:
+            opened = self._inner.session(_SHARED)
+            if not isinstance(opened, BranchSession):
+                return CountingSession(opened, self.count)
+            self._shared = opened
+        return _Shared(self._shared, self.count, self._shared)
 
     def score_next(
         self, prompts: Sequence[EncodedPrompt], tokens: Sequence[int]
@@ -175,5 +210,12 @@ class CountingGenerator:
         other.count = self.count
         return other
 
+    def close_shared(self) -> None:
+        """Frees the shared session; the generator stays open."""
+        if self._shared is not None:
+            self._shared.close()
+        self._shared = None
+
     def close(self) -> None:
+        self.close_shared()
         self._inner.close()

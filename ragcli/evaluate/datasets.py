@@ -84,8 +84,8 @@ class _Row:
     def want(self, name: str, kind: type) -> Any:
         """A field that must be there. Raises UsageError."""
         value = self.values.get(name)
-        if not isinstance(value, kind) or (kind is str and not value.strip()):
-            named = {str: "a text", list: "a list", dict: "an object"}[kind]
+        if not isinstance(value, kind) or (isinstance(value, str) and not value.strip()):
+            named = "a text" if kind is str else "a list"
             self.refuse(name, f"must be {named}" if name in self.values else "is missing")
         return value
 

@@ -70,6 +70,7 @@ class Bench:
         """Frees the sessions; the generator and the corpus stay open."""
         if self._asker is not None:
             self._asker.close()
+        self._generator.close_shared()
 
     def key(self, plan: Plan, arm: Arm, question: Question) -> str:
         """Names a row by all that its answer depends on."""

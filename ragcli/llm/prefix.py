@@ -34,9 +34,16 @@ def fixed_prefix(prompts: Sequence[EncodedPrompt]) -> NDArray[np.int32]:
 
 
 def settle(
-    backend: Backend, sequence: int, tokens: NDArray[np.int32], states: PrefixStates | None
+    backend: Backend,
+    sequence: int,
+    tokens: NDArray[np.int32],
+    states: PrefixStates | None,
+    cells: NDArray[np.int64],
 ) -> bool:
-    """Empties the context and puts the tokens into a sequence. False: it stays empty."""
+    """Empties the context and puts the tokens into a sequence. False: it stays empty.
+
+    cells: (n,) takes the places of tokens that are decoded, where the backend knows them.
+    """
     backend.clear()
     state = states.load(tokens) if states else None
     if state is not None and backend.restore(sequence, state, len(tokens)):
@@ -45,6 +52,8 @@ def settle(
         if backend.decode(chunk.batch) is not Status.OK:
             backend.clear()
             return False
+        if (places := backend.cells()) is not None:
+            cells[chunk.batch.positions] = places[: len(chunk.batch.positions)]
     if states:
         states.save(tokens, backend.state(sequence))
     return True

@@ -78,8 +78,9 @@ class BranchSession:
     ) -> None:
         """See `Session.start`. keep: what all prompts start with stays decoded.
 
-        prefix: what they all start with whatever is asked; decoded at once and by itself, or
-        taken from `states`. Only for sessions without a tap: restored cells have no row.
+        prefix: what the first of them starts with, or all do, and the next `start` may too;
+        decoded at once and by itself, or taken from `states`, or still there. So a row after it
+        does not depend on what was there. Restored cells have no place: no `states` under a tap.
         """
         unknown = [branch for branch in prompts if not 0 <= branch < self._branches]
         if unknown:
@@ -88,7 +89,10 @@ class BranchSession:
         longest = max((branch.length for branch in new.values()), default=0)
         self._check_length(longest)
         wanted = unique_tokens([branch.tokens for branch in new.values()]) + reserve * len(new)
-        self._forget([branch.tokens for branch in new.values()] if keep else [])
+        if prefix is not None and self._holds(prefix) and not keep:
+            self._drop_branches()
+        else:
+            self._forget([branch.tokens for branch in new.values()] if keep else [])
         if self._open is None or (self._fixed is None and wanted > self._open.n_ctx):
             self._replace(wanted)
         if prefix is not None and len(prefix):
@@ -187,6 +191,18 @@ class BranchSession:
             kept.decoded = shared
         self._state = [Branch() for _ in range(self._branches)] + [kept]
 
+    def _holds(self, prefix: NDArray[np.int32]) -> bool:
+        """Whether the keeper holds exactly that."""
+        held = self._state[-1]
+        same = held.decoded == len(prefix) == common_prefix(held.tokens, prefix)
+        return self._open is not None and self._open.cuttable and same
+
+    def _drop_branches(self) -> None:
+        """Drops every branch but the keeper."""
+        for index in range(self._branches):
+            self._backend.remove(index, 0)
+            self._state[index] = Branch()
+
     def _settle(self, prefix: NDArray[np.int32]) -> None:
         """Has the keeper hold the prefix; every other branch is empty already."""
         held = self._state[-1]
@@ -194,9 +210,10 @@ class BranchSession:
             held.decoded >= len(prefix) == common_prefix(held.tokens, prefix)
         ):
             return
+        kept = Branch(prefix)
         with self._backend.guarded():
-            there = settle(self._backend, self._branches, prefix, self._states)
-        self._state[-1] = Branch(prefix if there else ())
+            there = settle(self._backend, self._branches, prefix, self._states, kept.cells)
+        self._state[-1] = kept if there else Branch()
         self._state[-1].decoded = len(prefix) if there else 0
 
     def _replace(self, wanted: int) -> None:

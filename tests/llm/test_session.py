@@ -43,7 +43,7 @@ operations = st.one_of(
     st.tuples(
         st.just("start"),
         st.dictionaries(st.integers(0, 2), token_lists.filter(len), min_size=1),
-        st.booleans(),
+        st.sampled_from(["drop", "keep", "prefix"]),
     ),
     st.tuples(
         st.just("feed"),
@@ -99,7 +99,9 @@ def test_every_row_is_that_of_a_fresh_context(
     model: dict[int, list[int]] = {}
     for name, *arguments in program:
         if name == "start":
-            session.start(arguments[0], keep=arguments[1])
+            prompts, how = arguments
+            first = np.asarray(prompts[min(prompts)], np.int32)[:-1] if how == "prefix" else None
+            session.start(prompts, keep=how == "keep", prefix=first)
             model = {b: list(tokens) for b, tokens in arguments[0].items()}
         elif name == "truncate":
             branch, part = arguments
@@ -149,6 +151,22 @@ def test_keep_saves_the_common_prefix_and_drops_the_rest() -> None:
     assert context.used == 3
     session.advance([Feed(0), Feed(1)])
     assert context.decodes == [6, 3]
+
+
+def test_a_prefix_stays_as_it_is_from_one_start_to_the_next() -> None:
+    context = FakeContext(2000, n_batch=50)
+    session = session_of(context)
+    prefix = np.array([1, 2, 3, 4], np.int32)
+    for expected in ([4, 3], [4, 3, 3], [4, 3, 3, 3]):
+        session.start({0: [1, 2, 3, 4, 5], 1: [1, 2, 9, 9]}, prefix=prefix)
+        assert context.used == 4
+        outputs = session.advance([Feed(0), Feed(1)])
+        assert context.decodes == expected
+        check(outputs[0], [1, 2, 3, 4, 5], 1)
+        check(outputs[1], [1, 2, 9, 9], 1)
+    session.start({0: [1, 2, 3, 4, 5]}, prefix=prefix[:3])  # not quite the same: read anew
+    session.advance([Feed(0)])
+    assert context.decodes[-2:] == [3, 2]
 
 
 def test_a_context_of_its_own_size_grows_and_answers_alike() -> None:
