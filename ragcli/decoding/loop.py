@@ -58,7 +58,7 @@ def generate(
     """
     answer = _Answer(vocabulary, sampling_of(decoder, sampling), StopStrings(stop))
     blend, second = _arrange(decoder, branches, answer.warnings)
-    reading = decoder.attention if isinstance(decoder, DragOptions) else "raw"
+    reading = decoder if isinstance(decoder, DragOptions) else DragOptions()
     watch = Watch(branches.main, risk, reading, rows)
     lanes = Lanes(session, branches.main, second)
     chooser = Chooser(

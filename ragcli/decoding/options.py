@@ -212,6 +212,10 @@ class DragOptions(_Checked):
         str, "raw", "attention mass on documents as it is, or scaled to sum to 1 over them",
         "DRAG eq. 5; reading ours", choices=("raw", "renormalised"),
     )  # fmt: skip
+    factors: Literal["all", "attention-prediction", "prediction"] = _option(
+        str, "all", "of the risk; one that is left out counts 1, so delta means another share",
+        "DRAG eq. 7, Table 7", choices=("all", "attention-prediction", "prediction"),
+    )  # fmt: skip
     reference: Literal["lowest", "fixed", "question"] = _option(
         str, "lowest", "noise text: the lowest-scored document, a fixed unrelated one, or none",
         "DRAG section 3.3, Table 9", choices=("lowest", "fixed", "question"),

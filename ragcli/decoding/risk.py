@@ -70,7 +70,12 @@ def prediction_risk(log_top: float) -> float:
     return float(min(1.0, max(0.0, -np.expm1(log_top))))
 
 
-def combine(lexical: float, attention: float | None, prediction: float) -> Risk:
-    """Eq. 7: the product; unknown when the attention part is."""
-    total = None if attention is None else lexical * attention * prediction
+def combine(
+    lexical: float, attention: float | None, prediction: float, factors: str = "all"
+) -> Risk:
+    """Eq. 7: the product; unknown when a part of it is. factors: see `DragOptions`."""
+    if factors == "prediction":
+        return Risk(lexical, attention, prediction, prediction)
+    left = lexical if factors == "all" else 1.0
+    total = None if attention is None else left * attention * prediction
     return Risk(lexical, attention, prediction, total)

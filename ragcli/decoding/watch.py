@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragcli.decoding.lanes import Row
+from ragcli.decoding.options import DragOptions
 from ragcli.decoding.risk import (
     attention_risk,
     combine,
@@ -54,7 +55,7 @@ class Watch:
         self,
         prompt: EncodedPrompt,
         context: RiskContext | None,
-        reading: str,
+        reading: DragOptions,
         keep_rows: bool = False,
     ) -> None:
         self._prompt, self._context, self._reading = prompt, context, reading
@@ -73,9 +74,8 @@ class Watch:
             return Seen(self._risk(None, prediction), ())
         masses = source_masses(row.attention, self._prompt.owner, len(self._prompt.sources))
         by_document = document_masses(masses, self._slots, len(self._scores))
-        attention = (
-            attention_risk(by_document, self._scores, self._reading) if self._context else None
-        )
+        how = self._reading.attention
+        attention = attention_risk(by_document, self._scores, how) if self._context else None
         end = len(self._prompt) + step
         looked = tuple(row.attention[:end].tolist()) if self._keep_rows else ()
         return Seen(self._risk(attention, prediction), tuple(masses.tolist()), looked)
@@ -83,4 +83,5 @@ class Watch:
     def _risk(self, attention: float | None, prediction: float) -> Risk | None:
         if self._context is None:
             return None
-        return combine(self._context.lexical, attention, prediction)
+        factors = self._reading.factors
+        return combine(self._context.lexical, attention, prediction, factors)

@@ -11,9 +11,10 @@ from ragcli.errors import UsageError
 from ragcli.evaluate.types import Arm
 from ragcli.index.reader import Reader
 from ragcli.methods.bases import BASES, combined
+from ragcli.methods.extracting import Extract
 from ragcli.methods.registry import METHODS
 from ragcli.methods.retrieval import rescored
-from ragcli.methods.selectors import contexts_of, only
+from ragcli.methods.selectors import TopPassages, contexts_of, only
 from ragcli.methods.stages import Method, Selection, Tools
 from ragcli.types import Document, Hit
 
@@ -84,6 +85,20 @@ def namespaces_of(arm: Arm) -> frozenset[str]:
         names |= {"fke"} if arm.verbatim or arm.select in ("similar", "ggatrieval") else set()
         names |= {"fke"} if method.name == "ggatrieval" or method.base in BASES else set()
     return frozenset(names - {""})
+
+
+def reading(arm: Arm) -> tuple[bool, str, str]:
+    """Sorts arms so that those whose main prompts are alike follow one another.
+
+    First those that read the best passages whole, then by what selects.
+    """
+    method = method_of(arm)
+    stage = method.select
+    whole = isinstance(stage, TopPassages) or (
+        isinstance(stage, Extract) and DECODERS[method.decode].second == "fine"
+    )
+    alike = whole and method.retrieve is not None and arm.knowledge == "retrieved"
+    return (not alike or arm.verbatim, "" if alike else repr(stage), method.base)
 
 
 @dataclass(frozen=True, slots=True)

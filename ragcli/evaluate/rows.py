@@ -140,6 +140,13 @@ def counts_of(asked: Asked) -> dict[str, Any]:
     }
     if answer.trace is not None:
         labels = Counter(str(h.alignment.label) for h in answer.hits if h.alignment is not None)
+        kept = set(answer.trace.iterations[-1].kept) if answer.trace.iterations else set()
+        held = Counter(
+            str(h.alignment.label)
+            for h in answer.hits
+            if h.alignment is not None and h.passage.id in kept
+        )
         found["iterations"] = len(answer.trace.iterations)
         found["labels"] = dict(sorted(labels.items()))
+        found["labels_kept"] = dict(sorted(held.items()))
     return found

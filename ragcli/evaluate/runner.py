@@ -110,7 +110,7 @@ class Bench:
             if missing and stop(spent):
                 return
             began = time.monotonic()
-            for arm in plan.arms:
+            for arm in sorted(plan.arms, key=arms_.reading):
                 known = None if again else self._store.get(keys[arm.name])
                 if known is not None:
                     yield Done(index, question, arm, known, True)

@@ -25,7 +25,7 @@ from ragcli.selection.scorers import EncoderScorer
 from ragcli.selection.signals import best, fused
 from ragcli.selection.trained import TrainedAnalyzer
 from ragcli.text.language import detect
-from ragcli.types import Hit
+from ragcli.types import Component, Hit
 
 ANALYZER_SETTINGS: dict[str, Setting] = {
     "drag.analyzer": Setting(
@@ -35,6 +35,10 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
     "drag.order": Setting(
         str, "fused", "passages by components alone, or fused with their rank of retrieval",
         "DRAG section 3.2: components; default ours", choices=("components", "fused"),
+    ),
+    "drag.components": Setting(
+        str, "all", "the kinds of components that count; without any of them the question does",
+        "DRAG section 3.2, Table 6", choices=("all", "invariant", "variant", "supplementary"),
     ),
     "drag.r": Setting(int, 5, "passages in the prompt", "DRAG section 4", low=1, high=100),
     "drag.inflection": Setting(
@@ -67,7 +71,9 @@ class Analyse:
         by_model = tools.choice("drag.analyzer") != "encoder"
         if by_model:
             tools.at("taking the question apart")
-        components = analyzer.components(question, language)
+        components = of_kind(
+            analyzer.components(question, language), tools.choice("drag.components"), question
+        )
         texts = [
             Text(
                 heading_of(one), tuple(s.text for s in one.sentences), one.document.language or "en"
@@ -93,6 +99,14 @@ class Analyse:
             ids = [sentence.id for context in top for sentence in context.sentences]
             fine = only(top, (ids[at] for at in best(scores, tools.settings.fke.m)))
         return Selection(top, fine, noise, f"components by {analyzer.name}", components)
+
+
+def of_kind(components: tuple[Component, ...], kind: str, question: str) -> tuple[Component, ...]:
+    """The components of that kind; where there are none, the question as a variant one."""
+    if kind == "all":
+        return components
+    left = tuple(one for one in components if one.kind == kind)
+    return left or (Component("variant", question),)
 
 
 def analyzer_of(tools: Tools) -> Analyzer:

@@ -129,13 +129,26 @@ class _Rounds:
         fresh = list(rescored(self._question, fresh, self._tools, every=not first))
         for hit in self._backend.align(fresh):
             self._known[hit.passage.id] = hit
-        return rerank(self._known[hit.passage.id] for hit in found)
+        return self._ordered(self._known[hit.passage.id] for hit in found)
+
+    def _ordered(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        """Best first, without those of the label that is left out."""
+        left = [
+            h for h in hits if h.alignment is None or h.alignment.label != self._options.without
+        ]
+        return tuple(left) if self._options.order == "retrieval" else rerank(left)
+
+    def _order(self, hits: Sequence[Hit]) -> Sequence[tuple[float, ...]]:
+        """Keys for progressive selection; by retrieval: its fused score."""
+        if self._options.order == "retrieval":
+            return [(-hit.score, hit.rank) for hit in hits]
+        return self._backend.order(hits)
 
     def _keep(self, candidates: Sequence[Hit]) -> None:
         self._kept = progressive(
             self._kept,
             candidates,
-            self._backend.order,
+            self._order,
             identity=lambda hit: hit.passage.id,
             keep=self._options.keep,
             window=self._options.window,
@@ -158,7 +171,7 @@ class _Rounds:
     def gathered(self) -> Gathered:
         """The kept passages first, then the other candidates by alignment."""
         kept = {hit.passage.id for hit in self._kept}
-        others = rerank(hit for id, hit in self._known.items() if id not in kept)
+        others = self._ordered(hit for id, hit in self._known.items() if id not in kept)
         hits = renumbered((*self._kept, *others))
         trace = Trace(self._parts, tuple(self._iterations), self._backend.name, self._ended)
         return Gathered(hits, len(self._kept), self._reason(), trace)

@@ -76,6 +76,14 @@ GGATRIEVAL_SETTINGS: dict[str, Setting] = {
         float, 0.6, "cosine with a window of the sentence that reflection asks for", "ours",
         low=0, high=1,
     ),
+    "ggatrieval.order": Setting(
+        str, "alignment", "what passages are kept by: alignment, or retrieval alone",
+        "GGatrieval Table 6", choices=("alignment", "retrieval"),
+    ),
+    "ggatrieval.without": Setting(
+        str, "nothing", "label of the passages that are left out", "GGatrieval Table 5",
+        choices=("nothing", "full", "partial", "none"),
+    ),
     "ggatrieval.judged": Setting(
         int, 20, "candidates of a round that the generator aligns, if it does; the rest by encoder",
         "ours", low=1, high=1000,
@@ -104,6 +112,8 @@ class Options:
     yes: float
     similar: float
     near: float
+    order: str
+    without: str
     judged: int
 
     @classmethod
