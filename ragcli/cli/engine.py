@@ -150,6 +150,12 @@ def answering(
         decode=config["decode"],
         verbatim=verbatim,
     )
+    decode = config.settings.get("decode")
+    if verbatim and decode is not None and decode.origin == COMMAND_LINE:
+        raise UsageError(
+            "--verbatim generates nothing, so there is nothing to decode",
+            hint="leave out --decode, or --verbatim",
+        )
     settings.decoder(method.decode)  # unknown names are refused before the model loads
     check_adapter(method, settings, config["adapter"])
     check_verifier(config["verifier"])

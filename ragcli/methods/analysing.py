@@ -25,6 +25,7 @@ from ragcli.selection.scorers import EncoderScorer
 from ragcli.selection.signals import best, fused
 from ragcli.selection.trained import TrainedAnalyzer
 from ragcli.text.language import detect
+from ragcli.text.normalise import readable
 from ragcli.types import Component, Hit
 
 ANALYZER_SETTINGS: dict[str, Setting] = {
@@ -98,7 +99,9 @@ class Analyse:
             scores = EncoderScorer(candidates_of(top), tools.encode).sentences(question, ())
             ids = [sentence.id for context in top for sentence in context.sentences]
             fine = only(top, (ids[at] for at in best(scores, tools.settings.fke.m)))
-        return Selection(top, fine, noise, f"components by {analyzer.name}", components)
+        parts = "; ".join(f"{readable(one.text)} ({one.kind})" for one in components) or "none"
+        by = f"components by {analyzer.name}: {parts}"
+        return Selection(top, fine, noise, by, components)
 
 
 def of_kind(components: tuple[Component, ...], kind: str, question: str) -> tuple[Component, ...]:

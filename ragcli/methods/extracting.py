@@ -12,6 +12,7 @@ from ragcli.methods.selectors import candidates_of, contexts_of, only
 from ragcli.methods.stages import Selection, Tools
 from ragcli.selection.extraction import Candidate, Prompting, Scorer, extract
 from ragcli.selection.scorers import EncoderScorer, GeneratorScorer, HybridScorer, Signal
+from ragcli.text.normalise import readable
 from ragcli.types import Hit
 
 FKE_SETTINGS: dict[str, Setting] = {
@@ -54,6 +55,8 @@ class Extract:
         whole = contexts[:k] if DECODERS[tools.decode].second == "fine" else fine
         noise = contexts[-1] if len(contexts) > k else None
         by = f"{prompting} extraction ({prompt.VERSION}), {scorer.name}"
+        if found.fragments:
+            by += f"; fragments: {'; '.join(readable(one.text) for one in found.fragments)}"
         return Selection(whole, fine, noise, by)
 
 

@@ -120,7 +120,7 @@ def describe(name: str) -> MethodRow:
     """What a method is made of and which settings act on it, with defaults and sources."""
     method = find_method(name)
     stages = {
-        field.name: repr(stage)
+        field.name: told(stage)
         for field in fields(method)
         if field.name in ("expand", "retrieve", "refine", "gather", "select", "watch")
         and (stage := getattr(method, field.name)) is not None
@@ -136,6 +136,17 @@ def describe(name: str) -> MethodRow:
         if key.partition(".")[0] in namespaces
     )
     return MethodRow(method.name, method.summary, method.source, method.decode, stages, rows)
+
+
+def told(stage: object) -> str:
+    """A stage's name and, in a sentence, what it does (its documentation's first one)."""
+    first = (type(stage).__doc__ or "").strip().split("\n\n")[0]
+    sentence = " ".join(first.split()).replace("`", "")
+    inner = getattr(stage, "inner", None)
+    wraps = f" Inner: {told(inner)}" if inner is not None else ""
+    steps = getattr(stage, "steps", ())
+    order = f" Steps: {', '.join(steps)}." if steps else ""
+    return f"{type(stage).__name__}. {sentence}{order}{wraps}".rstrip()
 
 
 def settings_from(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,11 @@ from ragcli.methods.frames import heading_of
 from ragcli.methods.retrieval import scaled
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.extraction import Candidate
+from ragcli.text.words import keys_of
 from ragcli.types import Hit, Sentence
 
+_NUMBERED = re.compile(r"^(?:\d+\.)*\d+\.?\s+")
+_ENDS = tuple(".!?…。！？।")
 BY_RANK = "passages by rank"
 BY_SIMILARITY = "passages by rank, sentences by encoder similarity"
 
@@ -59,9 +63,15 @@ def candidates_of(contexts: Sequence[Context]) -> list[Candidate]:
 def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:
     """Sentences of the hits, the most similar to the question first, headings after all others.
 
-    Ties: by rank and text order.
+    So are fragments that only repeat words of the question, headings in all but name. Ties: by
+    rank and text order.
     """
     sentences = [sentence for hit in hits for sentence in hit.passage.sentences]
+    last = [
+        sentence.is_heading or _echoes(sentence.text, question, hit.document.language or "en")
+        for hit in hits
+        for sentence in hit.passage.sentences
+    ]
     if not sentences:
         return []
     if all(len(hit.sentence_scores) == len(hit.passage.sentences) for hit in hits):
@@ -69,8 +79,16 @@ def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sen
     else:
         vectors = tools.encode([question, *(sentence.text for sentence in sentences)])
         scores = (vectors[1:] @ vectors[0]).tolist()
-    order = sorted(range(len(sentences)), key=lambda i: (sentences[i].is_heading, -scores[i], i))
+    order = sorted(range(len(sentences)), key=lambda i: (last[i], -scores[i], i))
     return [sentences[i] for i in order]
+
+
+def _echoes(text: str, question: str, language: str) -> bool:
+    """Whether it is no whole sentence and, its number aside, holds no word beside the question's."""
+    bare = _NUMBERED.sub("", text.strip())
+    if bare.endswith(_ENDS):
+        return False
+    return keys_of(bare, language) <= keys_of(question, language)
 
 
 def only(contexts: Sequence[Context], sentence_ids: Iterable[int]) -> tuple[Context, ...]:

@@ -95,3 +95,12 @@ def test_with_the_generator_as_judge():
     question = answer["question"]
     for one in answer["trace"]["constituents"]:
         assert question[one["start"] : one["end"]] == one["text"]
+
+
+@pytest.mark.usefixtures("inside")
+def test_verbatim_decodes_nothing(monkeypatch: pytest.MonkeyPatch):
+    result = invoke("ask", THERE, "--verbatim", "--decode", "fke", "--model", "nowhere.gguf")
+    assert result.code == 2
+    assert "nothing to decode" in result.err
+    monkeypatch.setenv("RAGCLI_DECODE", "fke")  # a standing wish is no contradiction
+    assert invoke("ask", THERE, "--verbatim").code == 0

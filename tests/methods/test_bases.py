@@ -20,7 +20,7 @@ from ragcli.llm.ondemand import OnDemand
 from ragcli.methods.bases import BASES, combined
 from ragcli.methods.correcting import CRAG_SETTINGS, Corrective, Refined, refined
 from ragcli.methods.dragin import DRAGIN_SETTINGS, Rind
-from ragcli.methods.registry import METHODS, describe, settings_from
+from ragcli.methods.registry import METHODS, describe, settings_from, told
 from ragcli.methods.run import Asker, AskOptions
 from ragcli.methods.selecting import SELECTORS
 from ragcli.methods.selectors import contexts_of
@@ -251,8 +251,8 @@ def test_settings_are_checked(key: str) -> None:
 
 def test_methods_are_described() -> None:
     crag, dragin = describe("crag"), describe("dragin")
-    assert crag.stages == {"gather": repr(Corrective()), "select": repr(METHODS["crag"].select)}
-    assert dragin.stages["watch"] == repr(Rind())
+    assert crag.stages == {"gather": told(Corrective()), "select": told(METHODS["crag"].select)}
+    assert dragin.stages["watch"] == told(Rind())
     assert set(CRAG_SETTINGS) | {"retrieval.k"} <= {row.key for row in crag.settings}
     assert set(DRAGIN_SETTINGS) <= {row.key for row in dragin.settings}
     assert all(row.source for row in (*crag.settings, *dragin.settings))

@@ -18,6 +18,7 @@ from ragcli.llm.base import EncodedPrompt, Tokens
 from ragcli.methods.registry import METHODS, describe, settings_from
 from ragcli.methods.run import Asker, AskOptions
 from ragcli.methods.selecting import SELECTORS, find_selector, with_selector
+from ragcli.methods.selectors import rank_sentences
 from ragcli.methods.stages import Selection, Tools
 from ragcli.types import Answer, Component, Hit
 from tests.methods.fakes import FakeGenerator, FakeReader, hit
@@ -192,7 +193,13 @@ def test_unknown_selectors_get_the_nearest_and_closed_book_has_none() -> None:
 
 def test_methods_show_stages_parameters_and_source() -> None:
     fke, drag = describe("fke"), describe("drag")
-    assert (fke.stages["select"], drag.stages["select"]) == ("Extract()", "Analyse()")
+    assert fke.stages["select"].startswith("Extract. The fke.m best sentences of all passages")
+    assert drag.stages["select"].startswith("Analyse. The drag.r passages of the highest score")
+    rounds = describe("ggatrieval").stages["gather"]
+    assert "Steps: parse, retrieve, align, reflect, rerank" in rounds
+    assert "Inner: TopPassages. The first retrieval.k" in describe("crag").stages["select"]
+    for name in METHODS:
+        assert all(len(told.split()) > 5 for told in describe(name).stages.values()), name
     assert (fke.source, drag.source) == ("paper 000", "paper 001")
     keys = {row.key: row for row in (*fke.settings, *drag.settings)}
     assert keys["fke.prompting"].default == "disentangled"
@@ -208,6 +215,22 @@ def test_nothing_retrieved_is_nothing_selected() -> None:
         empty: Sequence[Hit] = ()
         made = SELECTORS[name].stage(QUESTION, empty, tools(None))
         assert (made.documents, made.sentences, made.noise) == ((), (), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("4.2 The Sandholm light", True),
+        ("Keeper of the light", True),
+        ("Keeper: Mira Oskan", False),
+        ("The keeper of the Sandholm light was born.", False),
+        ("Ribe", False),
+    ],
+)
+def test_what_only_repeats_the_question_is_ranked_last(text: str, last: bool) -> None:
+    echo, other = hit(1, text, similarity=0.9), hit(2, SAYS, similarity=0.1)
+    ranked = rank_sentences(QUESTION, [echo, other], cast(Any, None))
+    assert [one.text for one in ranked] == ([SAYS, text] if last else [text, SAYS])
 
 
 if __name__ == "__main__":
