@@ -10,7 +10,7 @@ from ragcli.decoding.options import DECODERS
 from ragcli.errors import UsageError
 from ragcli.evaluate.types import Arm
 from ragcli.index.reader import Reader
-from ragcli.methods.bases import BASES, combined
+from ragcli.methods.bases import combined
 from ragcli.methods.extracting import Extract
 from ragcli.methods.registry import METHODS
 from ragcli.methods.retrieval import rescored
@@ -82,8 +82,7 @@ def namespaces_of(arm: Arm) -> frozenset[str]:
     if method.reads:
         names |= {"retrieval", "evidence", "plain", method.name, arm.select or "", method.base}
         # The number of sentences is FKE's setting, whoever picks them.
-        names |= {"fke"} if arm.verbatim or arm.select in ("similar", "ggatrieval") else set()
-        names |= {"fke"} if method.name == "ggatrieval" or method.base in BASES else set()
+        names |= {"fke"} if arm.verbatim or arm.select == "similar" else set()
     return frozenset(names - {""})
 
 

@@ -67,6 +67,8 @@ class Corpus:
         Sentences, or whole documents where the data knows no more. Raises IndexUnusable where
         a marked sentence is not in the index.
         """
+        if self.root is None:
+            return ()
         if self.dataset.own:
             return tuple(
                 p for one, document in self.given(question) for p in self._marked(one, document)

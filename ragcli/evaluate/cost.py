@@ -7,14 +7,13 @@ what an arm really took, and stand in for the reckoning.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcli.decoding.options import DECODERS
 from ragcli.evaluate.arms import method_of
 from ragcli.evaluate.corpus import Corpus
 from ragcli.evaluate.plan import Plan
-from ragcli.evaluate.store import Row
 from ragcli.evaluate.types import Arm
 from ragcli.llm.base import Feed, Generator
 from ragcli.types import Hit
@@ -69,13 +68,10 @@ def estimate(
     corpus: Corpus,
     generator: Generator,
     missing: Mapping[str, int],
-    rows: Iterable[Row] = (),
+    taken: Mapping[str, Sequence[float]],
 ) -> Estimate:
-    """Seconds a question for each arm. rows: of this model and data, as far as there are any."""
-    taken: dict[str, list[float]] = {}
-    for row in rows:
-        taken.setdefault(row["arm"], []).append(row["scores"]["seconds"])
-    known = {arm.name for arm in plan.arms if arm.name in taken}
+    """Seconds a question for each arm. taken: what its rows took, where there are any."""
+    known = {arm.name for arm in plan.arms if taken.get(arm.name)}
     seconds = {name: sum(taken[name]) / len(taken[name]) for name in known}
     left = [arm for arm in plan.arms if arm.name not in known]
     if left and any(missing.values()):

@@ -65,6 +65,7 @@ class Bench:
         self._corpus, self._store, self._describe = corpus, store, describe
         self._generator = CountingGenerator(generator)
         self._asker: Asker | None = None
+        self._keyed: tuple[Plan, dict[str, dict[str, str]]] | None = None
 
     def close(self) -> None:
         """Frees the sessions; the generator and the corpus stay open."""
@@ -72,12 +73,30 @@ class Bench:
             self._asker.close()
         self._generator.close_shared()
 
-    def key(self, plan: Plan, arm: Arm, question: Question) -> str:
-        """Names a row by all that its answer depends on."""
-        content = {
-            "question": asdict(question),
+    def keys(self, plan: Plan) -> dict[str, dict[str, str]]:
+        """By arm and question id: names of rows, by all that an answer depends on.
+
+        An arm has none for a question whose knowledge is not known.
+        """
+        if self._keyed is None or self._keyed[0] is not plan:
+            questions = {q.id: _digest(asdict(q)) for q in plan.questions}
+            arms = {arm.name: self._content(plan, arm) for arm in plan.arms}
+            known = {q.id for q in plan.questions if self._corpus.gold(q)}
+            table = {
+                arm.name: {
+                    id: _digest([arms[arm.name], question])[:24]
+                    for id, question in questions.items()
+                    if arm.knowledge != "gold" or id in known
+                }
+                for arm in plan.arms
+            }
+            self._keyed = (plan, table)
+        return self._keyed[1]
+
+    def _content(self, plan: Plan, arm: Arm) -> dict[str, object]:
+        return {
             "corpus": self._corpus.key,
-            "arm": {**asdict(arm), "name": ""},
+            "arm": {**asdict(arm), "name": "", "settings": ""},
             "settings": relevant(plan.settings(arm), arm),
             "model": self._generator.identity.sha256,
             "prompts": prompt_versions(),
@@ -87,8 +106,6 @@ class Bench:
             "index": _index_key(self._corpus),
             "ragcli": __version__,
         }
-        text = json.dumps(content, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
     def run(
         self,
@@ -103,26 +120,32 @@ class Bench:
         the run there. Raises what answering and scoring raise.
         """
         judging = self._judging(plan)
+        every = self.keys(plan)
         spent = 0.0
         for index, question in enumerate(plan.questions):
-            keys = {arm.name: self.key(plan, arm, question) for arm in plan.arms}
-            missing = again or any(self._store.get(key) is None for key in keys.values())
+            keys = {name: of[question.id] for name, of in every.items() if question.id in of}
+            missing = (again and keys) or any(self._store.get(key) is None for key in keys.values())
             if missing and stop(spent):
                 return
             began = time.monotonic()
             for arm in sorted(plan.arms, key=arms_.reading):
+                if arm.name not in keys:
+                    yield Done(index, question, arm, None)
+                    continue
                 known = None if again else self._store.get(keys[arm.name])
                 if known is not None:
                     yield Done(index, question, arm, known, True)
                     continue
-                yield Done(index, question, arm, self._row(plan, arm, question, judging, keys))
+                yield Done(
+                    index, question, arm, self._row(plan, arm, question, judging, keys[arm.name])
+                )
             spent = time.monotonic() - began if missing else spent
 
     def missing(self, plan: Plan) -> dict[str, int]:
         """Rows still to be made, by arm."""
         return {
-            arm.name: sum(self._store.get(self.key(plan, arm, q)) is None for q in plan.questions)
-            for arm in plan.arms
+            name: sum(self._store.get(key) is None for key in keys.values())
+            for name, keys in self.keys(plan).items()
         }
 
     @property
@@ -151,22 +174,24 @@ class Bench:
 
     def estimate(self, plan: Plan, missing: Mapping[str, int]) -> Estimate:
         """What the missing rows will take. Raises ModelError."""
-        keys = {self.key(plan, arm, q) for arm in plan.arms for q in plan.questions}
-        rows = [row for key in keys if (row := self._store.get(key)) is not None]
-        return estimate(plan, self._corpus, self._generator, missing, rows)
+        taken = {
+            name: [
+                row["scores"]["seconds"]
+                for key in keys.values()
+                if (row := self._store.get(key)) is not None
+            ]
+            for name, keys in self.keys(plan).items()
+        }
+        return estimate(plan, self._corpus, self._generator, missing, taken)
 
-    def _row(
-        self, plan: Plan, arm: Arm, question: Question, judging: Judging, keys: Mapping[str, str]
-    ) -> Row | None:
+    def _row(self, plan: Plan, arm: Arm, question: Question, judging: Judging, key: str) -> Row:
         method = self._method(arm, question)
-        if method is None:
-            return None
         self._generator.reset()
         began = time.perf_counter()
         answer = self._answer(plan, arm, question, method)
         seconds = time.perf_counter() - began
         asked = Asked(arm, question, answer, seconds, self._generator.reset())
-        row = row_of(keys[arm.name], asked, self._corpus, judging)
+        row = row_of(key, asked, self._corpus, judging)
         row["model"] = self._generator.identity.sha256[:12]
         row["dataset"] = self._corpus.dataset.name
         self._store.add(row, self._describe(answer) if self._describe else None)
@@ -189,12 +214,13 @@ class Bench:
             *_, last = asker.ask(question.text, method)
         except RagcliError as error:
             error.message = f"{arm.name}, question {question.id}: {error.message}"
+            error.args = (error.message,)
             raise
         assert isinstance(last, Finished)
         return last.answer
 
-    def _method(self, arm: Arm, question: Question) -> Method | None:
-        """The arm's method for this question; None where its knowledge is not known."""
+    def _method(self, arm: Arm, question: Question) -> Method:
+        """The arm's method for this question."""
         corpus = self._corpus
         if arm.knowledge == "full" and corpus.dataset.own:
             documents = [document for _, document in corpus.given(question)]
@@ -202,8 +228,6 @@ class Bench:
         if arm.knowledge != "gold":
             return arms_.method_of(arm)
         gold = corpus.gold(question)
-        if not gold:
-            return None
         hits = arms_.hits_of(corpus.reader, corpus.gold_documents(question))
         shown = [(hit.document, s) for hit in hits for s in hit.passage.sentences]
         marks = are_gold([corpus.piece(document, s) for document, s in shown], gold)
@@ -219,3 +243,8 @@ def _index_key(corpus: Corpus) -> object:
     """How the index was made; not when."""
     identity = corpus.reader.identity
     return [identity.get(name) for name in ("schema", "encoder", "analyzer", "chunking")]
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

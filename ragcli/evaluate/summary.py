@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ragcli.evaluate.metrics.bootstrap import Interval, interval, mean_interval, paired_difference
@@ -83,7 +84,18 @@ def _differences(
         if pairs:
             mine, other = zip(*pairs, strict=True)
             found[name] = paired_difference(mine, other, seed=seed)
+    for derived in DERIVED.values():
+        both = [id for id in common if all(n in ours[id] and n in theirs[id] for n in derived.of)]
+        if both:
+            columns = [[side[id][n] for id in both] for side in (ours, theirs) for n in derived.of]
+            found[derived.name] = interval(columns, partial(_minus, derived.combine), seed=seed)
     return found
+
+
+def _minus(combine: Callable[..., Any], *means: Any) -> Any:
+    """What `combine` makes of the first half, less what it makes of the second."""
+    half = len(means) // 2
+    return combine(*means[:half]) - combine(*means[half:])
 
 
 def document(

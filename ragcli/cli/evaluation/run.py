@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,14 +14,14 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
+from ragcli.cli.evaluation.telling import progress, say_cost, show
 from ragcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from ragcli.cli.config import Config
     from ragcli.evaluate.corpus import Corpus
-    from ragcli.evaluate.cost import Estimate
     from ragcli.evaluate.plan import Plan
-    from ragcli.evaluate.runner import Bench, Done
+    from ragcli.evaluate.runner import Bench
     from ragcli.evaluate.types import Arm, Dataset
 
 DEFAULT = "plain,fke,drag,crag,sentences,closed-book"
@@ -107,8 +107,9 @@ def run(
     arms = _arms(methods, ablate)
     dataset = _dataset(data, corpus)
     asked = _Asked(env, config, dataset, arms, limit, style, premise, not abstain)
+    plan = asked.plan()  # what is wrong with it shows before anything is opened
     with _bench(asked, out) as bench:
-        return _ran(asked, bench, budget, again, as_json)
+        return _ran(asked, plan, bench, budget, again, as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +172,11 @@ def _bench(asked: _Asked, out: Path | None) -> Iterator[Bench]:
     from ragcli.paths import user_cache_dir
     from ragcli.render.json import answer_document
 
-    asked.plan()  # what is wrong with it shows before anything is opened
     folder = out or user_cache_dir() / "eval" / "runs" / asked.dataset.name
     with (
         Store(folder) as store,
         _corpus(asked) as corpus,
-        engine.generator(asked.config, asked.env) as generator,  # type: ignore[attr-defined]
+        closing(engine.generator(asked.config, asked.env)) as generator,
     ):
         bench = Bench(corpus, generator, store, describe=answer_document)
         try:
@@ -213,23 +213,24 @@ class _Indexing:
             self._said = True
 
 
-def _ran(asked: _Asked, bench: Bench, budget: float | None, again: bool, as_json: bool) -> ExitCode:
-    plan = asked.plan()
+def _ran(
+    asked: _Asked, plan: Plan, bench: Bench, budget: float | None, again: bool, as_json: bool
+) -> ExitCode:
     env = asked.env
     missing = bench.missing(plan) if not again else {a.name: len(plan.questions) for a in plan.arms}
-    _say_cost(env, plan, bench.estimate(plan, missing), budget)
+    say_cost(env, plan, bench.estimate(plan, missing), budget)
     rows: list[dict[str, Any]] = []
     seen = -1
-    progress = _progress(env, plan)
+    tell = progress(env, plan)
     for done in bench.run(plan, again=again, stop=_stopper(budget)):
         seen = done.index
-        progress(done)
+        tell(done)
         if done.row is not None:
             rows.append({**done.row, "arm": done.arm.name})
     whole = seen + 1 == len(plan.questions)
     if not whole:
         env.note(f"the budget ended it after {seen + 1} of {len(plan.questions)} questions")
-    _show(asked, bench, rows, seen + 1, as_json)
+    show(env, plan, bench, rows, {"style": asked.style, "answered": seen + 1}, as_json)
     return ExitCode.OK if whole else ExitCode.NOTHING
 
 
@@ -241,63 +242,3 @@ def _stopper(budget: float | None) -> Callable[[float], bool]:
         return budget is not None and time.monotonic() - began + last > 60 * budget
 
     return stop
-
-
-def _say_cost(env: Environment, plan: Plan, cost: Estimate, budget: float | None) -> None:
-    made = sum(cost.missing.values())
-    total = len(plan.questions) * len(plan.arms)
-    if not made:
-        env.note(f"all {total} answers are there already")
-        return
-    there = f" ({total - made} of {total} are there)" if made < total else ""
-    each = ", ".join(f"{name} {seconds:.1f}" for name, seconds in cost.seconds.items())
-    env.note(f"{made} answers to make{there}: about {_long(cost.total)}; seconds each: {each}")
-    if budget is not None and cost.total > 60 * budget:
-        share = budget * 60 / cost.total
-        env.note(f"the budget of {budget:g} min is enough for about {share:.0%} of them")
-
-
-def _long(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def _progress(env: Environment, plan: Plan) -> Callable[[Done], None]:
-    began = time.monotonic()
-    made = 0
-
-    def tell(done: Done) -> None:
-        nonlocal made
-        made += not done.known
-        if not env.progress:
-            return
-        left = (len(plan.questions) - done.index) * len(plan.arms)
-        pace = (time.monotonic() - began) / max(made, 1)
-        text = f"question {done.index + 1} of {len(plan.questions)}, {done.arm.name}"
-        env.stderr.write(f"\r\x1b[K{text}; about {_long(left * pace)} left")
-        env.stderr.flush()
-        if done.index + 1 == len(plan.questions) and done.arm == plan.arms[-1]:
-            env.stderr.write("\r\x1b[K")
-
-    return tell
-
-
-def _show(
-    asked: _Asked, bench: Bench, rows: Sequence[Mapping[str, Any]], questions: int, as_json: bool
-) -> None:
-    from ragcli.evaluate.summary import comparison, document, summarise, table
-
-    plan = asked.plan()
-    summaries = summarise(rows, [arm.name for arm in plan.arms])
-    if as_json:
-        run = {**bench.about(plan), "style": asked.style, "answered": questions}
-        asked.env.json(document(summaries, run, rows))
-        return
-    from ragcli.render.terminal import clean, columns
-
-    printer = asked.env.printer()
-    for lines in (table(summaries), comparison(summaries)):
-        if lines:
-            columns(printer, [[clean(cell) for cell in line] for line in lines])
-            printer.blank()
-    printer.line("means with 95 % intervals; below: minus the first, * where 0 is outside")
-    printer.line(f"citations judged by {plan.verifier}; rows in {bench.folder}")
