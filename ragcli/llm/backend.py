@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.errors import ContextFull, Interrupted, ModelError
+
 
 class Status(Enum):
     """How a decode ended. Anything but OK leaves cells of the batch undefined: remove them."""
@@ -112,3 +114,18 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def failure(status: Status, n_ctx: int, reason: str) -> Exception:
+    """What to raise for a decode that did not succeed. reason: the engine's own words."""
+    if status is Status.ABORTED:
+        return Interrupted("interrupted while the model was reading")
+    if status is Status.FULL:
+        return ContextFull(
+            f"the context of {n_ctx} tokens is full",
+            hint="a larger --ctx, fewer documents, or a smaller --max-tokens",
+        )
+    return ModelError(
+        f"llama.cpp could not decode: {reason or 'no reason given'}",
+        hint="try a smaller --ctx, or --gpu-layers 0",
+    )

@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcli.errors import ContextFull, Interrupted, ModelError
-from ragcli.llm.backend import Backend, Status
+from ragcli.errors import ContextFull
+from ragcli.llm.backend import Backend, Status, failure
 from ragcli.llm.base import Feed, Output, Tokens
 from ragcli.llm.branch import Branch
 from ragcli.llm.prefix import settle
@@ -264,7 +264,7 @@ class BranchSession:
             self._roll_back(decoded)
             most = (self._branches + 1) * self._limit  # more cells cannot be what is missing
             if status is not Status.FULL or self._fixed is not None or self.n_ctx > most:
-                raise _failure(status, self.n_ctx, self._backend.reason())
+                raise failure(status, self.n_ctx, self._backend.reason())
             living = [state.tokens for state in self._state if state.length]
             self._replace(max(2 * self.n_ctx, unique_tokens(living) + RESERVE * len(tasks)))
             decoded = dict.fromkeys(decoded, 0)
@@ -340,17 +340,3 @@ class BranchSession:
         for index, length in decoded.items():
             self._backend.remove(index, length)
             self._state[index].decoded = length if self._backend.cuttable else 0
-
-
-def _failure(status: Status, n_ctx: int, reason: str) -> Exception:
-    if status is Status.ABORTED:
-        return Interrupted("interrupted while the model was reading")
-    if status is Status.FULL:
-        return ContextFull(
-            f"the context of {n_ctx} tokens is full",
-            hint="a larger --ctx, fewer documents, or a smaller --max-tokens",
-        )
-    return ModelError(
-        f"llama.cpp could not decode: {reason or 'no reason given'}",
-        hint="try a smaller --ctx, or --gpu-layers 0",
-    )

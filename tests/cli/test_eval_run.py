@@ -18,7 +18,7 @@ from .harness import invoke, process
 
 pytestmark = pytest.mark.model
 
-QUICK = ("--max-tokens", "6", "--ctx", "1024")
+QUICK = ("--max-tokens", "6", "--ctx", "1024", "--threads", "1")  # two wait for each other
 
 
 @pytest.fixture
