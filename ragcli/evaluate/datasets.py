@@ -9,7 +9,8 @@ One reader for all of them; a row may hold
     … "answers": [["alias", …], …]                                   a list of answers (QAMPARI)
     … "claims": ["…"], "answer": "…"                                 ELI5
 
-A corpus is JSON lines of {"_id", "title", "text"}. What is not known of a row is left out.
+A corpus is JSON lines of {"_id", "title", "text"}. What is not known of a row is left out: a
+sub-question of ASQA without a gold passage counts for the answer, not for the knowledge.
 """
 
 from __future__ import annotations

@@ -67,6 +67,7 @@ def row_of(key: str, asked: Asked, corpus: Corpus, judging: Judging) -> dict[str
         "scores": {name: round(value, 6) for name, value in scores.items()},
         "objection": objection(answer),
         "stop": answer.stop,
+        "warnings": [text for text in answer.warnings if not text.startswith((THIN, DOUBTED))],
         "timings": {name: round(value, 4) for name, value in answer.timings.items()},
         "counts": counts_of(asked),
         "selected": [[one.document, one.start, one.end] for one in outcome.selected],

@@ -91,7 +91,7 @@ def test_a_killed_run_goes_on_where_it_was(data: Path) -> None:
 
 def test_a_spent_budget_ends_it_and_says_so(data: Path) -> None:
     done = invoke(*run(data, "--methods", "plain", "--budget-minutes", "0", "--json"))
-    assert done.code == 1
+    assert done.code == 5
     assert "the budget ended it after 0 of 3 questions" in done.err
     document = done.json("eval@1")
     assert (document["answered"], document["arms"]) == (0, [])

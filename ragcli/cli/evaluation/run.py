@@ -97,7 +97,7 @@ def run(
     """Run methods on questions with known answers, and compare them.
 
     Rows are kept as they are made, so a run can be stopped and goes on where it was.
-    Exit code 1 where a budget ended it before the last question.
+    Exit code 5 where a budget ended it before the last question.
     """
     env = options.environment(ctx)
     config = configuration.load(env, {**ctx.params, "ctx": ctx_size})
@@ -231,7 +231,7 @@ def _ran(
     if not whole:
         env.note(f"the budget ended it after {seen + 1} of {len(plan.questions)} questions")
     show(env, plan, bench, rows, {"style": asked.style, "answered": seen + 1}, as_json)
-    return ExitCode.OK if whole else ExitCode.NOTHING
+    return ExitCode.OK if whole else ExitCode.PARTIAL
 
 
 def _stopper(budget: float | None) -> Callable[[float], bool]:
