@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -31,9 +32,13 @@ _SHARED = 2  # branches of an answer at most
 
 @dataclass(slots=True)
 class Count:
-    """Tokens read: prompts of all branches in use, what they share once. Calls: decodes."""
+    """Tokens read: prompts of all branches in use, what they share once. Calls: decodes.
+
+    saved: seconds that reading a kept prompt took when it was read, for another arm.
+    """
 
     read: int = 0
+    saved: float = 0.0
     fed: int = 0
     calls: int = 0
 
@@ -43,6 +48,15 @@ class Keeping(Protocol):
 
     def start(self, prompts: Mapping[int, Tokens], *, prefix: NDArray[np.int32]) -> None: ...
 
+    def holds(self, prefix: NDArray[np.int32]) -> bool: ...
+
+
+@dataclass(slots=True)
+class Held:
+    """How long the prefix that is kept took to read, seconds."""
+
+    seconds: float = 0.0
+
 
 class CountingSession:
     """See `Session`. A prompt counts when its branch is first fed.
@@ -51,8 +65,15 @@ class CountingSession:
     the arms of a question often read the same documents.
     """
 
-    def __init__(self, inner: Session, count: Count, keeping: Keeping | None = None) -> None:
-        self._inner, self._count, self._keeping = inner, count, keeping
+    def __init__(
+        self,
+        inner: Session,
+        count: Count,
+        keeping: Keeping | None = None,
+        held: Held | None = None,
+    ) -> None:
+        self._inner, self._count = inner, count
+        self._keeping, self._held = keeping, held or Held()
         self._read: list[NDArray[np.int32]] = []
         self._waiting: dict[int, NDArray[np.int32]] = {}
 
@@ -66,11 +87,21 @@ class CountingSession:
 
     def start(self, prompts: Mapping[int, Tokens]) -> None:
         if self._keeping is not None and len(prompts.get(0, ())) > 1:
-            self._keeping.start(prompts, prefix=np.asarray(prompts[0], np.int32)[:-1])
+            self._start_kept(self._keeping, prompts)
         else:
             self._inner.start(prompts)
         self._read = []
         self._waiting = {at: np.asarray(one, np.int32) for at, one in prompts.items()}
+
+    def _start_kept(self, keeping: Keeping, prompts: Mapping[int, Tokens]) -> None:
+        prefix = np.asarray(prompts[0], np.int32)[:-1]
+        there, began = keeping.holds(prefix), time.perf_counter()
+        keeping.start(prompts, prefix=prefix)
+        spent = time.perf_counter() - began
+        if there:
+            self._count.saved += max(0.0, self._held.seconds - spent)
+        else:
+            self._held.seconds = spent
 
     def advance(self, feeds: Sequence[Feed]) -> list[Output]:
         before = unique_tokens(self._read)
@@ -126,12 +157,14 @@ class CountingGenerator:
     def __init__(self, inner: Generator) -> None:
         self._inner = inner
         self._shared: BranchSession | None = None
+        self._held = Held()
         self.count = Count()
 
     def reset(self) -> Count:
         """Starts from zero; what was counted so far is returned, sessions go on counting."""
-        old = Count(self.count.read, self.count.fed, self.count.calls)
+        old = replace(self.count)
         self.count.read = self.count.fed = self.count.calls = 0
+        self.count.saved = 0.0
         return old
 
     @property
@@ -187,7 +220,7 @@ class CountingGenerator:
             if not isinstance(opened, BranchSession):
                 return CountingSession(opened, self.count)
             self._shared = opened
-        return _Shared(self._shared, self.count, self._shared)
+        return _Shared(self._shared, self.count, self._shared, self._held)
 
     def score_next(
         self, prompts: Sequence[EncodedPrompt], tokens: Sequence[int]

@@ -135,6 +135,7 @@ def counts_of(asked: Asked) -> dict[str, Any]:
         "shown": len(answer.selected),
         "fed": asked.count.fed,
         "calls": asked.count.calls,
+        "seconds_saved": round(asked.count.saved, 4),
         "calibrated": sum(step.calibrated for step in answer.steps),
         "risk_mean": round(sum(risks) / len(risks), 6) if risks else None,
         "retrievals": len(answer.provenance.get("retrievals", ())),

@@ -190,7 +190,9 @@ class Bench:
         began = time.perf_counter()
         answer = self._answer(plan, arm, question, method)
         seconds = time.perf_counter() - began
-        asked = Asked(arm, question, answer, seconds, self._generator.reset())
+        count = self._generator.reset()
+        # What another arm had read for this one counts here too: arms are compared by it.
+        asked = Asked(arm, question, answer, seconds + count.saved, count)
         row = row_of(key, asked, self._corpus, judging)
         row["model"] = self._generator.identity.sha256[:12]
         row["dataset"] = self._corpus.dataset.name

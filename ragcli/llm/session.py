@@ -89,7 +89,7 @@ class BranchSession:
         longest = max((branch.length for branch in new.values()), default=0)
         self._check_length(longest)
         wanted = unique_tokens([branch.tokens for branch in new.values()]) + reserve * len(new)
-        if prefix is not None and self._holds(prefix) and not keep:
+        if prefix is not None and self.holds(prefix) and not keep:
             self._drop_branches()
         else:
             self._forget([branch.tokens for branch in new.values()] if keep else [])
@@ -191,8 +191,8 @@ class BranchSession:
             kept.decoded = shared
         self._state = [Branch() for _ in range(self._branches)] + [kept]
 
-    def _holds(self, prefix: NDArray[np.int32]) -> bool:
-        """Whether the keeper holds exactly that."""
+    def holds(self, prefix: NDArray[np.int32]) -> bool:
+        """Whether exactly that is still decoded from an earlier `start` with it."""
         held = self._state[-1]
         same = held.decoded == len(prefix) == common_prefix(held.tokens, prefix)
         return self._open is not None and self._open.cuttable and same

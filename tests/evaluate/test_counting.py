@@ -48,6 +48,20 @@ def test_a_kept_prompt_gives_the_very_same_rows(generator: Generator) -> None:
     kept.close_shared()
 
 
+@pytest.mark.model
+def test_what_a_kept_prompt_took_counts_for_every_arm(generator: Generator) -> None:
+    counting = CountingGenerator(generator)
+    rows(counting, MAIN, OTHER)  # the context is as large as it will be
+    rows(counting, OTHER)
+    rows(counting, MAIN)
+    assert counting.reset().saved == 0
+    rows(counting, MAIN, FINE)
+    assert counting.reset().saved > 0
+    rows(counting, OTHER)
+    assert counting.reset().saved == 0
+    counting.close_shared()
+
+
 def encoded(*tokens: int) -> EncodedPrompt:
     return EncodedPrompt(np.asarray(tokens, np.int32), (), np.full(len(tokens), -1, np.int32))
 
