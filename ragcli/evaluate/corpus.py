@@ -75,7 +75,7 @@ class Corpus:
             )
         documents = self.gold_documents(question)
         if question.answer_start is not None and len(documents) == 1:
-            return (self._around(documents[0], question),)
+            return self._around(documents[0], question)
         return tuple(self.whole(document) for document in documents)
 
     def gold_documents(self, question: Question) -> tuple[Document, ...]:
@@ -136,15 +136,17 @@ class Corpus:
             if marked and span is not None:
                 yield Piece(document.relative, *span)
 
-    def _around(self, document: Document, question: Question) -> Piece:
-        """The sentence in which the answer begins; data offsets are into the passage's text."""
-        passage = self.dataset.corpus[self._at[question.gold_passages[0]]]
-        before = passage.sentences[0][: question.answer_start]
-        text = self.reader.text(document.id)
-        at = _dense(text)[len(_dense(before))][0] if before.strip() else 0
-        sentences = self.reader.sentences(document.id)
-        held = next((s for s in sentences if s.start <= at < s.end), None)
-        return self.whole(document) if held is None else self.piece(document, held)
+    def _around(self, document: Document, question: Question) -> tuple[Piece, ...]:
+        """The sentences that hold the answer; data offsets are into the passage's text."""
+        passage = self.dataset.corpus[self._at[question.gold_passages[0]]].sentences[0]
+        begin = question.answer_start or 0
+        length = len(question.answers[0]) if question.answers else 1
+        seen = [len(_dense(passage[:at])) for at in (begin, begin + length)]
+        places = [at for at, _ in _dense(self.reader.text(document.id))]
+        start = places[min(seen[0], len(places) - 1)]
+        end = places[min(max(seen[1] - 1, 0), len(places) - 1)] + 1
+        held = [s for s in self.reader.sentences(document.id) if s.start < end and start < s.end]
+        return tuple(self.piece(document, s) for s in held) or (self.whole(document),)
 
 
 def build(

@@ -19,6 +19,7 @@ from ragcli.text.normalise import readable
 from ragcli.types import Answer, Citation, Document, Sentence
 
 Premise = Literal["sentence", "passage"]
+ROW_VERSION = 1  # raise it when the same answer gets other scores: rows are then made anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from ragcli.evaluate.counting import CountingGenerator
 from ragcli.evaluate.metrics.citation import judge
 from ragcli.evaluate.metrics.knowledge import are_gold
 from ragcli.evaluate.plan import Plan, prompt_versions, relevant
-from ragcli.evaluate.rows import Asked, Judging, row_of
+from ragcli.evaluate.rows import ROW_VERSION, Asked, Judging, row_of
 from ragcli.evaluate.store import Row, Store
 from ragcli.evaluate.types import Arm, Question
 from ragcli.events import Finished
@@ -105,6 +105,7 @@ class Bench:
             "n_ctx": plan.n_ctx,
             "index": _index_key(self._corpus),
             "ragcli": __version__,
+            "row": ROW_VERSION,
         }
 
     def run(

@@ -12,12 +12,12 @@ from ragcli.evaluate.metrics.registry import DERIVED, METRICS
 
 Row = Mapping[str, Any]
 
-# The table for people; the others are in the document.
-SHORT = ("em", "f1", "contains", "str_em", "str_hit", "answer_words", "knowledge_f1",
-         "citation_recall", "citation_precision", "label_f1", "abstention", "seconds",
-         "prompt_tokens", "generated_tokens")  # fmt: skip
-COMPARED = ("em", "f1", "str_em", "rouge_l", "claim_recall", "list_f1_5", "knowledge_f1",
-            "citation_recall", "citation_precision", "label_f1", "seconds")  # fmt: skip
+# The tables for people; everything is in the document.
+HEADLINE = ("em", "f1", "contains", "str_em", "str_hit", "list_f1_5", "claim_recall", "rouge_l")
+DETAILS = ("answer_words", "knowledge_precision", "knowledge_recall", "knowledge_f1",
+           "knowledge_answer", "citation_recall", "citation_precision", "label_f1", "abstention",
+           "seconds", "prompt_tokens", "generated_tokens")  # fmt: skip
+COMPARED = ("em", "f1", "str_em", "list_f1_5", "claim_recall", "knowledge_f1", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,26 @@ def document(
 
 
 def table(summaries: Sequence[ArmSummary]) -> list[list[str]]:
-    """Lines of cells for people, the header first: means with intervals, the headline's metrics."""
-    names = [name for name in SHORT if any(name in one.metrics for one in summaries)]
+    """Lines of cells for people, the header first: the headline's means with intervals."""
+    names = _present(HEADLINE, summaries)
     lines = [["", "n", *(_LABELS.get(name, name) for name in names)]]
     for one in summaries:
         cells = [_cell(one.metrics.get(name)) for name in names]
         lines.append([one.name, str(one.questions), *cells])
     return lines
+
+
+def details(summaries: Sequence[ArmSummary]) -> list[list[str]]:
+    """What stands behind the headline: knowledge, citations, cost; means alone."""
+    names = _present(DETAILS, summaries)
+    lines = [["", *(_LABELS.get(name, name) for name in names)]]
+    for one in summaries:
+        lines.append([one.name, *(_cell(one.metrics.get(name), bare=True) for name in names)])
+    return lines
+
+
+def _present(names: Sequence[str], summaries: Sequence[ArmSummary]) -> list[str]:
+    return [name for name in names if any(name in one.metrics for one in summaries)]
 
 
 def comparison(summaries: Sequence[ArmSummary]) -> list[list[str]]:
@@ -141,13 +154,13 @@ def comparison(summaries: Sequence[ArmSummary]) -> list[list[str]]:
     return lines if len(lines) > 1 else []
 
 
-def _cell(value: Interval | None, *, signed: bool = False) -> str:
+def _cell(value: Interval | None, *, signed: bool = False, bare: bool = False) -> str:
     if value is None:
         return "–"
     sign = "+" if signed else ""
     digits = 1 if abs(value.estimate) >= 10 else 2
     text = f"{value.estimate:{sign}.{digits}f}"
-    if value.low is None or value.high is None:
+    if bare or value.low is None or value.high is None:
         return text
     marked = "*" if signed and (value.low > 0 or value.high < 0) else ""
     return f"{text} [{value.low:{sign}.{digits}f}, {value.high:{sign}.{digits}f}]{marked}"
@@ -159,7 +172,8 @@ def _interval(value: Interval) -> dict[str, Any]:
 
 _LABELS = {
     "em": "EM", "f1": "F1", "str_em": "str-EM", "str_hit": "str-hit", "answer_words": "words",
-    "knowledge_f1": "KF1", "citation_recall": "cite R", "citation_precision": "cite P",
+    "knowledge_precision": "KP", "knowledge_recall": "KR", "knowledge_f1": "KF1",
+    "knowledge_answer": "holds", "citation_recall": "cite R", "citation_precision": "cite P",
     "label_f1": "label F1", "abstention": "abstain", "rouge_l": "ROUGE-L", "seconds": "s",
     "prompt_tokens": "prompt", "generated_tokens": "written",
 }  # fmt: skip

@@ -63,7 +63,7 @@ def show(
     as_json: bool,
 ) -> None:
     """The comparison, as text or as `ragcli/eval@1`. run: what the bench does not know."""
-    from ragcli.evaluate.summary import comparison, document, summarise, table
+    from ragcli.evaluate.summary import comparison, details, document, summarise, table
 
     summaries = summarise(rows, [arm.name for arm in plan.arms])
     if as_json:
@@ -72,7 +72,7 @@ def show(
     from ragcli.render.terminal import clean, columns
 
     printer = env.printer()
-    for lines in (table(summaries), comparison(summaries)):
+    for lines in (table(summaries), details(summaries), comparison(summaries)):
         if lines:
             columns(printer, [[clean(cell) for cell in line] for line in lines])
             printer.blank()
