@@ -35,6 +35,9 @@ _NUMBER = re.compile(
     r"\bhow (?:many|much|old|tall|long|far|high|heavy|deep|wide|often)\b|\bwhat percent"
 )
 _PERSON = re.compile(r"^(?:\w+ )?who(?:m|se)?\b")
+_CHOICE = re.compile(
+    r"^(?:in |of |to )?(?:which|who|what)\b.*\bor\b"
+)  # "Who is the oldest, A or B?"
 _NO_FIGURE = re.compile(r"\bhow (?:often|long|much|far)\b")  # "twice", "until May", "none"
 
 
@@ -74,6 +77,7 @@ def parse_question(text: str, language: str = "en") -> Question:
     """Content words, names, figures and selectors of a question, each once, in order."""
     found: dict[str, Term] = {}
     tokens = words(text, language)
+    compares = language == "en" and bool(_CHOICE.search(fold(text).strip()))
     for at, word in enumerate(tokens):
         if word.kind == "stop":
             continue
@@ -83,6 +87,8 @@ def parse_question(text: str, language: str = "en") -> Question:
         if row and at + 1 < len(tokens) and fold(tokens[at + 1].text) not in _NO_ROW:
             kind = "ordinal"
             alternatives = tuple(key for other in row for key in _key(other, language))
+        if compares and kind == "ordinal":
+            kind = "word"  # it is for the answer to compare; no document need say "first"
         found.setdefault(word.key, Term(word.text, kind, alternatives))
     expects, strict = _expectation(fold(text).strip()) if language == "en" else ("any", False)
     return Question(text, tuple(found.values()), expects, strict)

@@ -15,6 +15,8 @@ from ragcli.cite.question import meets, parse_question
         ("How is the valve in room 23 opened?",
          [("valve", "word"), ("room", "word"), ("23", "number"), ("opened", "word")]),
         ("Who was the last keeper?", [("last", "ordinal"), ("keeper", "word")]),
+        ("Who is the oldest, Sid or Vic?",
+         [("oldest", "word"), ("Sid", "name"), ("Vic", "name")]),
         ("What is the last name of the keeper?", [("last", "word"), ("keeper", "word")]),
         ("How long did the war last?", [("long", "word"), ("war", "word"), ("last", "word")]),
         ("???", []),
