@@ -122,6 +122,7 @@ class Bench:
         """
         judging = self._judging(plan)
         every = self.keys(plan)
+        self._store.tell(self._told(plan))
         spent = 0.0
         for index, question in enumerate(plan.questions):
             keys = {name: of[question.id] for name, of in every.items() if question.id in of}
@@ -171,6 +172,15 @@ class Bench:
             "forced": plan.force,
             "settings": list(plan.assignments),
             "folder": shown(self._store.folder),
+        }
+
+    def _told(self, plan: Plan) -> dict[str, Any]:
+        """What a report of the run needs beside its rows."""
+        known = ("id", "text", "answers", "parts", "claims", "reference")
+        return {
+            "about": self.about(plan),
+            "questions": [{name: getattr(q, name) for name in known} for q in plan.questions],
+            "keys": self.keys(plan),
         }
 
     def estimate(self, plan: Plan, missing: Mapping[str, int]) -> Estimate:

@@ -16,7 +16,7 @@ from typing import Any, Self
 from ragcli.errors import IndexLocked, UsageError
 from ragcli.paths import shown
 
-ROWS, ANSWERS, LOCK = "rows.jsonl", "answers.jsonl", "rows.lock"
+ROWS, ANSWERS, RUN, LOCK = "rows.jsonl", "answers.jsonl", "run.json", "rows.lock"
 
 Row = dict[str, Any]
 
@@ -67,6 +67,25 @@ class Store:
             _append(self.folder / ANSWERS, {"key": row["key"], "answer": answer})
         _append(self.folder / ROWS, row)
         self._rows[row["key"]] = row
+
+    def tell(self, run: Mapping[str, Any]) -> None:
+        """Keeps what is being run, in place of what was run before."""
+        file = self.folder / RUN
+        text = json.dumps(run, ensure_ascii=False, allow_nan=False)
+        fresh = file.with_suffix(".new")
+        fresh.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")
+        fresh.replace(file)
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """What was run there last; empty where that is not told. Raises UsageError."""
+    file = folder / RUN
+    if not file.is_file():
+        return {}
+    try:
+        return dict(json.loads(file.read_bytes()))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{shown(file)}: not the record of an evaluation") from error
 
 
 def read_rows(folder: Path) -> Iterator[Row]:

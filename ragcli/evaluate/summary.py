@@ -124,7 +124,7 @@ def document(
 def table(summaries: Sequence[ArmSummary]) -> list[list[str]]:
     """Lines of cells for people, the header first: the headline's means with intervals."""
     names = _present(HEADLINE, summaries)
-    lines = [["", "n", *(_LABELS.get(name, name) for name in names)]]
+    lines = [["", "n", *(LABELS.get(name, name) for name in names)]]
     for one in summaries:
         cells = [_cell(one.metrics.get(name)) for name in names]
         lines.append([one.name, str(one.questions), *cells])
@@ -134,7 +134,7 @@ def table(summaries: Sequence[ArmSummary]) -> list[list[str]]:
 def details(summaries: Sequence[ArmSummary]) -> list[list[str]]:
     """What stands behind the headline: knowledge, citations, cost; means alone."""
     names = _present(DETAILS, summaries)
-    lines = [["", *(_LABELS.get(name, name) for name in names)]]
+    lines = [["", *(LABELS.get(name, name) for name in names)]]
     for one in summaries:
         lines.append([one.name, *(_cell(one.metrics.get(name), bare=True) for name in names)])
     return lines
@@ -147,7 +147,7 @@ def _present(names: Sequence[str], summaries: Sequence[ArmSummary]) -> list[str]
 def comparison(summaries: Sequence[ArmSummary]) -> list[list[str]]:
     """Differences to the first arm, those whose interval holds no 0 marked with *."""
     names = [name for name in COMPARED if any(name in one.against for one in summaries)]
-    lines = [["", *(_LABELS.get(name, name) for name in names)]]
+    lines = [["", *(LABELS.get(name, name) for name in names)]]
     for one in summaries:
         if one.against:
             lines.append([one.name, *(_cell(one.against.get(n), signed=True) for n in names)])
@@ -170,7 +170,8 @@ def _interval(value: Interval) -> dict[str, Any]:
     return {"mean": value.estimate, "low": value.low, "high": value.high, "n": value.n}
 
 
-_LABELS = {
+# Short names for the heads of columns; a metric without one goes by its own.
+LABELS = {
     "em": "EM", "f1": "F1", "str_em": "str-EM", "str_hit": "str-hit", "answer_words": "words",
     "knowledge_precision": "KP", "knowledge_recall": "KR", "knowledge_f1": "KF1",
     "knowledge_answer": "holds", "citation_recall": "cite R", "citation_precision": "cite P",
