@@ -53,16 +53,21 @@ def encoder() -> Callable[[], Encoder]:
     return get
 
 
+def write_corpus(folder: Path) -> None:
+    """The corpus as files, one a paragraph, in a new folder."""
+    folder.mkdir()
+    with (DATA / "corpus" / "xquad_en.jsonl").open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            (folder / f"{row['_id']}.txt").write_text(row["text"], encoding="utf-8")
+
+
 @contextmanager
 def xquad_index() -> Iterator[Reader]:
     """An index over the corpus written out as files, in a temporary folder."""
     with tempfile.TemporaryDirectory() as name:
         docs = Path(name, "docs")
-        docs.mkdir()
-        with (DATA / "corpus" / "xquad_en.jsonl").open(encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                (docs / f"{row['_id']}.txt").write_text(row["text"], encoding="utf-8")
+        write_corpus(docs)
         index = Path(name, "index")
         for _ in update(index, [docs], encoder=encoder()):
             pass
