@@ -175,6 +175,7 @@ LABELS = {
     "em": "EM", "f1": "F1", "str_em": "str-EM", "str_hit": "str-hit", "answer_words": "words",
     "knowledge_precision": "KP", "knowledge_recall": "KR", "knowledge_f1": "KF1",
     "knowledge_answer": "holds", "citation_recall": "cite R", "citation_precision": "cite P",
-    "label_f1": "label F1", "abstention": "abstain", "rouge_l": "ROUGE-L", "seconds": "s",
-    "prompt_tokens": "prompt", "generated_tokens": "written",
+    "citation_f1": "cite F1", "label_f1": "label F1", "abstention": "abstain",
+    "rouge_l": "ROUGE-L", "bleu_1": "BLEU-1", "seconds": "s", "prompt_tokens": "prompt",
+    "generated_tokens": "written",
 }  # fmt: skip

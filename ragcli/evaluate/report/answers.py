@@ -128,7 +128,9 @@ def _facts(row: Row) -> tuple[tuple[str, str], ...]:
     facts.append(("labels of passages", ", ".join(f"{n} {k}" for k, n in labels.items())))
     facts.append(("rounds of retrieval", _count(counts, "iterations")))
     seconds = row.get("timings", {})
-    facts.append(("seconds", ", ".join(f"{k} {v:.2f}" for k, v in seconds.items())))
+    facts.append(
+        ("seconds", ", ".join(f"{k.replace('_', ' ')} {v:.2f}" for k, v in seconds.items()))
+    )
     return tuple((name, safe_for_terminal(value)) for name, value in facts if value)
 
 
@@ -137,7 +139,7 @@ def _count(counts: Mapping[str, Any], name: str) -> str:
 
 
 def _is_marked(token: Token, levels: Levels) -> bool:
-    return bool(levels.of(token) or token.get("calibrated")) and bool(str(token["text"]).strip())
+    return bool(levels.of(token) or token.get("calibrated"))
 
 
 def _token(token: Token, levels: Levels) -> TokenView:
@@ -145,7 +147,7 @@ def _token(token: Token, levels: Levels) -> TokenView:
     parts = {name: _risk(risk.get(name)) for name in ("lexical", "attention", "prediction")}
     other = token.get("alternative")
     return TokenView(
-        text=visible(str(token["text"])),
+        text=visible(text) if (text := str(token["text"])) else "",
         level=levels.of(token),
         total=_risk(risk.get("total")),
         replaced="" if other is None else visible(str(other)),

@@ -81,7 +81,8 @@ def _facts(kept: Kept) -> tuple[tuple[str, str], ...]:
 def _abstention(run: Mapping[str, Any]) -> str:
     if "forced" not in run:
         return ""
-    return "answers are forced" if run["forced"] else "allowed, as in ragcli ask"
+    forced = "answers are forced; abstain is the share that ragcli ask would not have given"
+    return forced if run["forced"] else "allowed, as in ragcli ask"
 
 
 def _notes(kept: Kept) -> tuple[str, ...]:

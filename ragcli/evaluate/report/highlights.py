@@ -118,4 +118,4 @@ def _run(token: Token, body: str, levels: Levels) -> Run:
 def visible(token: str) -> str:
     """A token's text by itself: blanks and line ends can be seen."""
     text = safe_for_terminal(token)
-    return text.strip() or text.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "∅"
+    return text.strip() or text.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "nothing"

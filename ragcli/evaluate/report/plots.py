@@ -14,6 +14,7 @@ PLOTTED = (*HEADLINE, "knowledge_f1", "citation_f1", "label_f1", "abstention", "
            "prompt_tokens")  # fmt: skip
 WIDTH, LEFT, RIGHT = 320.0, 8.0, 312.0
 TOP, ROW, AXIS = 4.0, 34.0, 22.0
+_TITLES = {"seconds": "seconds", "prompt_tokens": "tokens read", "abstention": "abstention"}
 _NAME = 30  # characters of an arm's name that fit above its line
 
 
@@ -74,7 +75,7 @@ def _plot(name: str, summaries: Sequence[ArmSummary]) -> Plot:
     )
     ticks = tuple(Tick(_x(top * part / 4, top), f"{top * part / 4:g}") for part in (0, 1, 2, 3, 4))
     return Plot(
-        LABELS.get(name, name), doc, better, axis + AXIS, axis, ticks, points, points[0].x
+        _title(name), doc, better, axis + AXIS, axis, ticks, points, points[0].x
     )  # fmt: skip
 
 
@@ -101,6 +102,10 @@ def _point(
         first=first,
         differs=differs,
     )
+
+
+def _title(name: str) -> str:
+    return _TITLES.get(name) or LABELS.get(name, name.replace("_", " "))
 
 
 def _ends(value: Interval) -> tuple[float, float]:
