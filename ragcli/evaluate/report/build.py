@@ -137,7 +137,9 @@ def _glossary(summaries: Sequence[ArmSummary]) -> tuple[tuple[str, str, str], ..
 
 
 def _question(kept: Kept, number: int, id: str, chip: str, high: float) -> QuestionView:
-    rows = [(arm, kept.rows[arm][id]) for arm in kept.arms if id in kept.rows[arm]]
+    rows = [
+        (safe_for_terminal(arm), kept.rows[arm][id]) for arm in kept.arms if id in kept.rows[arm]
+    ]
     given = [(arm, row, kept.answers.get(row["key"])) for arm, row in rows]
     sources = collect(given)
     return QuestionView(

@@ -67,10 +67,18 @@ def _checked(folder: Path, row: Row) -> Row:
 
 
 def _answers(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    foreign = UsageError(f"{shown(folder / ANSWERS)}: not the answers of an evaluation")
     try:
-        return read_answers(folder)
+        answers = read_answers(folder)
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{shown(folder / ANSWERS)}: not the answers of an evaluation") from error
+        raise foreign from error
+    if not all(_is_answer(one) for one in answers.values()):
+        raise foreign
+    return answers
+
+
+def _is_answer(value: object) -> bool:
+    return isinstance(value, dict) and value.get("schema") == "ragcli/answer@1"
 
 
 def _of_run(

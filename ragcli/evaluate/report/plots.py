@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragcli.evaluate.metrics.bootstrap import Interval
 from ragcli.evaluate.metrics.registry import DERIVED, METRICS
 from ragcli.evaluate.summary import HEADLINE, LABELS, ArmSummary
+from ragcli.text.normalise import safe_for_terminal
 
 PLOTTED = (*HEADLINE, "knowledge_f1", "citation_f1", "label_f1", "abstention", "seconds",
            "prompt_tokens")  # fmt: skip
@@ -91,9 +92,10 @@ def _point(
         and (against.low > 0 or against.high < 0)
     )
     none = value.low is None
+    arm = safe_for_terminal(one.name)
     return Point(
-        arm=one.name,
-        name=one.name if len(one.name) <= _NAME else one.name[: _NAME - 1] + "…",
+        arm=arm,
+        name=arm if len(arm) <= _NAME else arm[: _NAME - 1] + "…",
         y=TOP + ROW * index + 24,
         x=_x(value.estimate, top),
         low=None if none else _x(low, top),

@@ -58,6 +58,7 @@ def test_foreign_folders_are_refused(files: dict[str, str], message: str, tmp_pa
         (RUN, '{"keys": {}}', "is not told as `eval run` does"),
         (RUN, json.dumps({"keys": {"a": 1}, "questions": [], "about": {}}), "is not told"),
         (ANSWERS, "[]\n", "not the answers"),
+        (ANSWERS, '{"key": "k00", "answer": {"text": "other"}}\n', "not the answers"),
     ],
 )
 def test_damaged_files_are_named(name: str, text: str, message: str, tmp_path: Path) -> None:

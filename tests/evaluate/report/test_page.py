@@ -13,9 +13,10 @@ from selectolax.lexbor import LexborHTMLParser
 from ragcli.evaluate.report.build import build
 from ragcli.evaluate.report.kept import read
 from ragcli.evaluate.report.page import html
+from ragcli.evaluate.store import Store
 from ragcli.evaluate.summary import comparison, details, summarise, table
 
-from .kept_run import ARMS, HOSTILE, QUESTIONS, rows, write
+from .kept_run import ARMS, HOSTILE, QUESTIONS, answer, rows, write
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +187,12 @@ def test_texts_stand_out(scheme: int) -> None:
     for front, back in pairs:
         bright, dark = sorted((_luminance(colors[front]), _luminance(colors[back])), reverse=True)
         assert (bright + 0.05) / (dark + 0.05) >= 4.5, (front, back)
+
+
+def test_names_of_arms_are_texts_too(tmp_path: Path) -> None:
+    name = "plain\x1b]0;owned\x07\u202e"
+    with Store(tmp_path) as store:
+        store.add({**rows()[0], "arm": name}, answer("Who?"))
+    page = html(build(read(tmp_path), high=0.12))
+    assert "owned" in page
+    assert not re.search("[\x07\x1b\u202e]", page)
