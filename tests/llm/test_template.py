@@ -116,3 +116,27 @@ def test_pieces_that_call_themselves_control_are_not_believed() -> None:
 def test_a_text_that_holds_the_marker_stays_a_text() -> None:
     pieces, _ = chat_pieces(CHATML, "RAGCLIxUSERxTEXT", [PromptPiece("RAGCLIxSYSTEMxTEXT")])
     assert [p.text for p in pieces if not p.control] == ["RAGCLIxUSERxTEXT", "RAGCLIxSYSTEMxTEXT"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 1 // 0 }}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+        "{{ 'a' * 99999999999 }}",
+        "{{ [0] * 99999999999 }}",
+        "{{ 9 ** 9 ** 9 ** 9 }}",
+        "{{ messages[0].content * 99999999999 }}",
+        "{{ '%99999999999d' % 1 }}",
+        "{% for i in range(99999999999) %}x{% endfor %}",
+    ],
+)
+def test_a_hostile_template_costs_its_layout_only(template: str) -> None:
+    pieces, notes = chat_pieces(template + CHATML, "Be brief.", USER)
+    assert notes == (BAD_TEMPLATE,)
+    assert not any(piece.control for piece in pieces)
+
+
+def test_numbers_may_be_multiplied() -> None:
+    template = "{% if 2 * loop_count|default(3) == 6 %}" + CHATML + "{% endif %}"
+    assert chat_pieces(template, "", USER)[1] == ()
