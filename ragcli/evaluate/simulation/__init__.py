@@ -1,0 +1,1 @@
+"""Knowledge-selection simulation (paper 003)."""

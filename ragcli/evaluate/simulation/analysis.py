@@ -1,0 +1,180 @@
+"""What a simulation says: points, correlations, how the generator behaves, advice. Pure.
+
+Source: paper 003, sections 5, 6.1 (strong and weak generators) and 6.2 (recommendations).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Literal
+
+Behaviour = Literal["strong", "weak", "undetermined"]
+
+_BINS = 10
+_HIGH_RECALL = 0.8  # what the paper calls high is not published
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question under one mix: knowledge metrics, answer metrics, sentences read."""
+
+    kp: float
+    kr: float
+    kf1: float
+    em: float
+    f1: float
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Means over n questions, and the standard error of the mean answer F1 (0 for one)."""
+
+    p_gold: float
+    p_noise: float
+    n: int
+    kp: float
+    kr: float
+    kf1: float
+    em: float
+    f1: float
+    f1_error: float
+    sentences: float
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """No knowledge, all of it, and the gold sentences alone."""
+
+    none: Point
+    full: Point
+    gold: Point
+
+
+def point(p_gold: float, p_noise: float, outcomes: Sequence[Outcome]) -> Point:
+    """Raises ValueError for no outcomes."""
+    if not outcomes:
+        raise ValueError("no question was answered")
+    return Point(
+        p_gold=p_gold,
+        p_noise=p_noise,
+        n=len(outcomes),
+        kp=mean(one.kp for one in outcomes),
+        kr=mean(one.kr for one in outcomes),
+        kf1=mean(one.kf1 for one in outcomes),
+        em=mean(one.em for one in outcomes),
+        f1=mean(one.f1 for one in outcomes),
+        f1_error=standard_error([one.f1 for one in outcomes]),
+        sentences=mean(one.sentences for one in outcomes),
+    )
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean: sample deviation by √n; 0 for a single value."""
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def marked(one: Point, baselines: Baselines) -> Literal["above full", "below none", ""]:
+    """As the paper's Figure 2 marks its points."""
+    if one.f1 > baselines.full.f1:
+        return "above full"
+    return "below none" if one.f1 < baselines.none.f1 else ""
+
+
+def correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Pearson's r; None for fewer than three points, or where one side does not vary."""
+    if len(x) < 3:
+        return None
+    mean_x, mean_y = mean(x), mean(y)
+    a, b = [value - mean_x for value in x], [value - mean_y for value in y]
+    scale = math.sqrt(sum(v * v for v in a) * sum(v * v for v in b))
+    return sum(p * q for p, q in zip(a, b, strict=True)) / scale if scale > 1e-12 else None
+
+
+def correlations(points: Sequence[Point]) -> dict[str, float | None]:
+    """Of answer F1 with knowledge precision, recall and F1, over the points."""
+    f1 = [one.f1 for one in points]
+    return {
+        name: correlation([getattr(p, name) for p in points], f1) for name in ("kp", "kr", "kf1")
+    }
+
+
+def behaviour(points: Sequence[Point]) -> Behaviour:
+    """strong: answer F1 follows recall; weak: it follows knowledge F1 (section 6.1)."""
+    found = correlations(points)
+    recall, both = found["kr"], found["kf1"]
+    if recall is None or both is None or recall == both:
+        return "undetermined"
+    return "strong" if recall > both else "weak"
+
+
+def histogram(values: Sequence[float]) -> list[int]:
+    """Counts in ten bins of answer F1: [0, 0.1), … [0.9, 1] (appendix A.4)."""
+    counts = [0] * _BINS
+    for value in values:
+        counts[min(int(value * _BINS), _BINS - 1)] += 1
+    return counts
+
+
+def advice(points: Sequence[Point], baselines: Baselines) -> list[str]:
+    """Section 6.2 in words, with these numbers; one sentence a line."""
+    none, full, gold = baselines.none, baselines.full, baselines.gold
+    room, error = gold.f1 - full.f1, math.hypot(gold.f1_error, full.f1_error)
+    lines = [_value(full, none), _room(room, error, full, gold), _kind(points)]
+    better = [one for one in points if marked(one, baselines) == "above full"]
+    lines.append(_where(better, points, full))
+    return [line for line in lines if line]
+
+
+def _value(full: Point, none: Point) -> str:
+    gain = full.f1 - none.f1
+    verb = "Retrieval helps" if gain > 0 else "Retrieval without selection does not help"
+    return (
+        f"{verb}: answer F1 is {none.f1:.3f} without knowledge and {full.f1:.3f} with all of it"
+        f" ({gain:+.3f})."
+    )
+
+
+def _room(room: float, error: float, full: Point, gold: Point) -> str:
+    numbers = f"F1 {full.f1:.3f} with all candidates, {gold.f1:.3f} with the gold ones alone"
+    if room <= 0:
+        return f"A selector has nothing to win here: {numbers}."
+    doubt = (
+        ""
+        if room > 2 * error
+        else f", within noise (standard error {error:.3f}): ask more questions"
+    )
+    return f"A perfect selector could win {room:.3f} F1 ({numbers}){doubt}."
+
+
+def _kind(points: Sequence[Point]) -> str:
+    found, kind = correlations(points), behaviour(points)
+    if kind == "undetermined":
+        return ""
+    numbers = f"r = {found['kr']:.2f} with knowledge recall, {found['kf1']:.2f} with knowledge F1"
+    if kind == "strong":
+        return (
+            f"The generator behaves as a strong one on this data ({numbers}): improve the recall"
+            " of retrieval first (more passages, a better encoder); a selector comes second."
+        )
+    return (
+        f"The generator behaves as a weak one on this data ({numbers}): distractors hurt it, so"
+        " a selector that keeps most of the gold sentences pays (--method fke, --select)."
+    )
+
+
+def _where(better: Sequence[Point], points: Sequence[Point], full: Point) -> str:
+    if not better:
+        return "No mix did better than all candidates: read everything, without a selector."
+    easiest = min(better, key=lambda one: (one.kp, -one.kr))
+    text = (
+        f"A selector must reach about precision {easiest.kp:.2f} at recall {easiest.kr:.2f} to beat"
+        f" reading everything (F1 {easiest.f1:.3f} against {full.f1:.3f})."
+    )
+    low = [one for one in points if one.kr < _HIGH_RECALL and one in better]
+    if not low:
+        text += f" Below recall {_HIGH_RECALL} no mix did."
+    return text

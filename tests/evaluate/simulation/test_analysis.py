@@ -1,0 +1,101 @@
+"""What a simulation says of its points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcli.evaluate.simulation.analysis import (
+    Baselines,
+    Outcome,
+    Point,
+    advice,
+    behaviour,
+    correlation,
+    histogram,
+    marked,
+    point,
+    standard_error,
+)
+
+
+def at(kp: float, kr: float, f1: float, error: float = 0.01) -> Point:
+    both = 2 * kp * kr / (kp + kr) if kp + kr else 0.0
+    return Point(kr, 0.1, 10, kp, kr, both, f1, f1, error, 3.0)
+
+
+BASES = Baselines(at(0, 0, 0.1), at(0.1, 1, 0.4), at(1, 1, 0.6))
+GRID = [(p, r) for p in (0.1, 0.4, 0.7, 1.0) for r in (0.2, 0.5, 0.8, 1.0)]
+
+
+def test_a_point_is_the_means_and_the_standard_error() -> None:
+    found = point(0.5, 0.1, [Outcome(1, 0.5, 0.6, 0, 0.2, 1), Outcome(0.5, 1, 0.7, 1, 0.6, 4)])
+    assert (found.kp, found.kr, found.em, found.sentences) == (0.75, 0.75, 0.5, 2.5)
+    assert found.f1 == pytest.approx(0.4)
+    # deviation of 0.2 and 0.6 over n - 1: √(2 · 0.04) = 0.2828; by √2: 0.2
+    assert found.f1_error == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="no question"):
+        point(0, 0, [])
+
+
+def test_one_value_has_no_error() -> None:
+    assert standard_error([0.3]) == 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=30))
+def test_correlation_is_pearsons(pairs: list[tuple[float, float]]) -> None:
+    x, y = zip(*pairs, strict=True)
+    found = correlation(x, y)
+    if np.std(x) < 1e-3 or np.std(y) < 1e-3:
+        return
+    assert found == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
+
+
+def test_correlation_of_what_does_not_vary_is_unknown() -> None:
+    assert correlation([1, 1, 1], [0, 1, 2]) is None
+    assert correlation([0, 1], [0, 1]) is None
+
+
+def test_strong_generators_follow_recall_and_weak_ones_knowledge_f1() -> None:
+    strong = [at(p, r, 0.2 + 0.5 * r) for p, r in GRID]
+    weak = [at(p, r, 2 * p * r / (p + r)) for p, r in GRID]
+    assert behaviour(strong) == "strong"
+    assert behaviour(weak) == "weak"
+    assert behaviour([at(0.5, 0.5, 0.3)] * 4) == "undetermined"
+
+
+def test_marks_are_against_full_and_none() -> None:
+    assert marked(at(1, 1, 0.41), BASES) == "above full"
+    assert marked(at(1, 1, 0.4), BASES) == ""
+    assert marked(at(1, 0, 0.09), BASES) == "below none"
+
+
+def test_histogram_holds_every_value() -> None:
+    assert histogram([0, 0.05, 0.1, 0.95, 1, 1]) == [2, 1, 0, 0, 0, 0, 0, 0, 0, 3]
+
+
+def test_advice_has_the_users_numbers() -> None:
+    weak = [at(p, r, 0.6 * 2 * p * r / (p + r)) for p, r in GRID]
+    value, room, kind, where = advice(weak, BASES)
+    assert "0.100 without knowledge and 0.400 with all" in value
+    assert "could win 0.200 F1" in room
+    assert "weak" in kind
+    # the first to pass 0.4 by precision: 0.6 · 2 · 0.7 · 0.8 / 1.5 = 0.448, recall 1 ahead of 0.8
+    assert "precision 0.70 at recall 1.00" in where
+    assert "within noise" not in room
+
+
+def test_advice_says_where_there_is_nothing_to_win() -> None:
+    strong = [at(p, r, 0.39 * r) for p, r in GRID]
+    bases = Baselines(at(0, 0, 0.45), at(0.1, 1, 0.4), at(1, 1, 0.4))
+    text = " ".join(advice(strong, bases))
+    assert "does not help" in text
+    assert "nothing to win" in text
+    assert "without a selector" in text
+
+
+def test_advice_names_noise() -> None:
+    bases = Baselines(at(0, 0, 0.1), at(0.1, 1, 0.4, 0.05), at(1, 1, 0.45, 0.05))
+    assert "within noise" in " ".join(advice([at(p, r, 0.3 * r) for p, r in GRID], bases))

@@ -1,0 +1,207 @@
+"""Mixes are answered once, kept, and counted; a scripted generator, then the bundled model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.harness import invoke
+
+from ragcli.errors import UsageError
+from ragcli.evaluate.simulation.plots import draw
+from ragcli.evaluate.simulation.pools import Pool, pools
+from ragcli.evaluate.simulation.sampling import rates
+from ragcli.evaluate.simulation.simulate import Design, Simulator, bounds, mixes, singles
+from ragcli.evaluate.store import Store, read_rows
+from ragcli.evaluate.types import Dataset, GivenPassage, Question
+from tests.methods.fakes import FakeGenerator
+
+DESIGN = Design(rates(3, "linear"), rates(3, "exponential"))
+
+
+def question(id: str, answer: str) -> Question:
+    return Question(
+        id,
+        f"Who kept the light of {id}?",
+        (answer,),
+        passages=(
+            GivenPassage("0", f"Light of {id}", (f"{answer} kept it.", "It was red."), (True, False), "sentence"),
+            GivenPassage("1", "Bees", ("A keeper has bees.", "Honey is sweet."), (False, False), "sentence"),
+            GivenPassage("2", "Keepers", (f"{answer} came from Ribe.",), (True,), "sentence"),
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def found() -> tuple[Pool, ...]:
+    return pools(
+        Dataset("few", (question("Rask", "Mira Oskan"), question("Holm", "Jon Berg")), own=True)
+    )
+
+
+@pytest.fixture
+def generator() -> FakeGenerator:
+    return FakeGenerator("Mira Oskan")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "out") as opened:
+        yield opened
+
+
+def test_pools_hold_sentences_in_order_under_their_titles(found: tuple[Pool, ...]) -> None:
+    pool = found[0]
+    assert pool.gold == (True, False, False, False, True)
+    contexts = pool.contexts((0, 3, 4))
+    assert [one.document.title for one in contexts] == ["Light of Rask", "Bees", "Keepers"]
+    assert [s.text for one in contexts for s in one.sentences] == [
+        "Mira Oskan kept it.", "Honey is sweet.", "Mira Oskan came from Ribe.",
+    ]  # fmt: skip
+
+
+def test_data_without_marks_is_refused() -> None:
+    plain = Question("q", "Who?", ("I",), passages=(GivenPassage("0", "", ("Text.",)),))
+    with pytest.raises(UsageError, match="nothing to simulate"):
+        pools(Dataset("none", (plain,), own=True))
+
+
+def test_baselines_are_not_capped_and_cells_are(found: tuple[Pool, ...]) -> None:
+    design = Design(rates(2, "linear"), rates(2, "linear"), cap=2)
+    none, full, gold = bounds(found[0], design)
+    assert (none.chosen, len(full.chosen), gold.chosen) == ((), 5, (0, 4))
+    assert len(mixes(found[0], design)[1.0, 1.0].chosen) == 2
+
+
+def test_noisy_gold_judges_by_the_marks_that_are_left(found: tuple[Pool, ...]) -> None:
+    design = Design(rates(2, "linear"), rates(2, "linear"), noisy_gold=True)
+    assert len(mixes(found[0], design)[1.0, 0.0].chosen) == 1
+    assert sum(bounds(found[0], design)[1].gold) == 1
+
+
+def test_each_set_is_answered_once(
+    found: tuple[Pool, ...], generator: FakeGenerator, store: Store, tmp_path: Path
+) -> None:
+    simulator = Simulator(generator, store)
+    wanted = [len(simulator.wanted(pool, DESIGN)) for pool in found]
+    made: list[int] = []
+    done = list(simulator.run(found, DESIGN, tick=made.append))
+    assert done == list(found)
+    assert made[-1] == sum(wanted) < 2 * (len(DESIGN.cells) + 3)
+    assert len(list(read_rows(tmp_path / "out"))) == sum(wanted)
+    assert simulator.missing(found, DESIGN) == []
+    more = Design(rates(5, "linear"), DESIGN.p_noise)
+    assert len(simulator.missing(found, more)) < 2 * len(more.cells)
+    simulator.close()
+
+
+def test_points_are_means_over_the_questions(
+    found: tuple[Pool, ...], generator: FakeGenerator, store: Store
+) -> None:
+    simulator = Simulator(generator, store)
+    done = list(simulator.run(found, DESIGN))
+    result = simulator.result(done, DESIGN)
+    assert len(result.points) == 9
+    corner = next(one for one in result.points if (one.p_gold, one.p_noise) == (1, 0))
+    # the generator always says Mira Oskan: right for one question of two
+    assert (corner.n, corner.kp, corner.kr, corner.em, corner.f1) == (2, 1, 1, 0.5, 0.5)
+    assert result.baselines is not None
+    assert result.baselines.full.kp == pytest.approx(2 / 5)
+    assert (result.baselines.none.kr, result.baselines.none.sentences) == (0, 0)
+    simulator.close()
+
+
+def test_a_stopped_run_keeps_whole_questions(
+    found: tuple[Pool, ...], generator: FakeGenerator, store: Store
+) -> None:
+    simulator = Simulator(generator, store)
+    asked: list[float] = []
+
+    def stop(last: float) -> bool:
+        asked.append(last)
+        return len(asked) > 1
+
+    done = list(simulator.run(found, DESIGN, stop=stop))
+    assert [pool.question.id for pool in done] == ["Rask"]
+    assert simulator.result(done, DESIGN).questions == 1
+    assert list(simulator.run(found, DESIGN)) == list(found)
+    simulator.close()
+
+
+def test_sentences_alone(found: tuple[Pool, ...], generator: FakeGenerator, store: Store) -> None:
+    design = Design(rates(2, "linear"), rates(2, "linear"), alone=True)
+    simulator = Simulator(generator, store)
+    result = simulator.result(list(simulator.run(found, design)), design)
+    assert len(result.alone) == sum(len(singles(pool)) for pool in found) == 10
+    assert sum(result.alone) == 5
+    simulator.close()
+
+
+def test_plots_are_the_same_bytes_for_the_same_numbers(
+    found: tuple[Pool, ...], generator: FakeGenerator, store: Store, tmp_path: Path
+) -> None:
+    simulator = Simulator(generator, store)
+    result = simulator.result(list(simulator.run(found, DESIGN)), DESIGN)
+    assert result.baselines is not None
+    drawn = []
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        drawn.append(draw(result.points, result.baselines, [0, 0.5, 1], folder))
+    assert [file.name for file in drawn[0]] == [
+        f"{name}.{kind}"
+        for name in ("precision-recall", "metrics", "contours", "alone")
+        for kind in ("png", "svg")
+    ]
+    for one, other in zip(*drawn, strict=True):
+        assert one.stat().st_size > 2000
+        assert one.read_bytes() == other.read_bytes()
+    simulator.close()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    file = tmp_path / "few.jsonl"
+    rows = [
+        {
+            "id": id,
+            "question": f"Who kept the light of {id}?",
+            "answers": [answer],
+            "passages": [
+                {"title": f"Light of {id}", "sentences": [f"{answer} kept the light of {id}.", "It was red."], "gold": [1, 0]},
+                {"title": "Bees", "sentences": ["A keeper has bees."], "gold": [0]},
+            ],
+        }
+        for id, answer in (("Rask", "Mira Oskan"), ("Holm", "Jon Berg"))
+    ]  # fmt: skip
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return file
+
+
+@pytest.mark.model
+def test_the_command_with_the_bundled_model(data: Path, tmp_path: Path) -> None:
+    argv = ("eval", "simulate", "--data", str(data), "--grid", "2", "--threads", "1",
+            "--out", str(tmp_path / "out"))  # fmt: skip
+    first = invoke(*argv, "--json", "--plots")
+    document = first.json("simulation@1")
+    assert (document["questions"], len(document["points"])) == (2, 4)
+    assert "answers to make" in first.err
+    assert document["baselines"]["full"]["kr"] == 1
+    assert (tmp_path / "out" / document["plots"][0]).is_file()
+    again = invoke(*argv, "--json")
+    assert "all answers are there already" in again.err
+    assert again.json("simulation@1")["points"] == document["points"]
+    text = invoke(*argv)
+    assert "2 questions; answers in" in text.out
+    assert text.out.splitlines()[0].split()[:4] == ["p", "gold", "p", "noise"]
+
+
+def test_bad_use_of_the_command(data: Path, tmp_path: Path) -> None:
+    assert invoke("eval", "simulate", "--data", str(data), "--spacing", "round").code == 2
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"question": "Who?", "answers": ["I"]}', encoding="utf-8")
+    result = invoke("eval", "simulate", "--data", str(bare))
+    assert result.code == 2
+    assert "nothing to simulate with" in result.err
