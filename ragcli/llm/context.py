@@ -51,7 +51,13 @@ class Context:
         self._pending = Pending()
         self._abort = C.ggml_abort_callback(self._should_abort)
         self._no_abort = C.ggml_abort_callback()
-        self._handle: Any = _create(model, n_ctx, sequences, options, tap)
+        self._handle: Any = None
+        try:
+            with self.guarded():
+                self._handle = _create(model, n_ctx, sequences, options, tap)
+        except BaseException:
+            self._free()
+            raise
         self._memory = C.llama_get_memory(self._handle)
         self._batch = C.llama_batch_init(options.n_batch, 0, sequences)
         self._views = _views(self._batch, options.n_batch)
@@ -123,7 +129,12 @@ class Context:
     def close(self) -> None:
         if self._handle:
             C.llama_batch_free(self._batch)
-            C.llama_free(self._handle)
+        self._free()
+
+    def _free(self) -> None:
+        if self._handle:
+            with self.guarded():
+                C.llama_free(self._handle)
         self._handle = None
 
     def _should_abort(self, _data: object) -> bool:

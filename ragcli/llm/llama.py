@@ -13,10 +13,15 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import llama_cpp
+# Where llama.cpp gives up it would start a debugger for a trace of the stack.
+os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+
+import llama_cpp  # reads the variable
 
 from ragcli.errors import ModelError
 from ragcli.llm.fingerprint import check_gguf
+from ragcli.llm.interrupt import Pending, held_back
+from ragcli.llm.loading import check_layers, load_error
 from ragcli.paths import shown, user_cache_dir
 
 if TYPE_CHECKING:
@@ -61,7 +66,8 @@ class _Log:
 log = _Log()
 _log_callback = C.llama_log_callback(log.write)
 C.llama_log_set(_log_callback, ctypes.c_void_p(0))
-C.llama_backend_init()
+with held_back(Pending()):
+    C.llama_backend_init()
 
 
 def shared_library(name: str) -> ctypes.PyDLL:
@@ -91,15 +97,14 @@ class Model:
         self.path = path
         self._handle: Any = None
         check_gguf(path)
+        check_layers(path)
         parameters = C.llama_model_default_params()
         if gpu_layers is None:
             gpu_layers = _ALL_LAYERS if C.llama_supports_gpu_offload() else 0
         parameters.n_gpu_layers = self._gpu_layers = gpu_layers
-        log.forget()
-        self._handle = C.llama_model_load_from_file(os.fsencode(path), parameters)
-        if not self._handle:
-            raise _load_error(path, log.first_error())
-        self.vocab = C.llama_model_get_vocab(self._handle)
+        if not self._load(parameters):
+            raise load_error(path, log.first_error())
+        self.vocab: Any = C.llama_model_get_vocab(self._handle)
         self._check_kind()
 
     @property
@@ -110,8 +115,23 @@ class Model:
 
     def close(self) -> None:
         if self._handle:
-            C.llama_model_free(self._handle)
+            with held_back(Pending()):
+                C.llama_model_free(self._handle)
         self._handle = None
+
+    def _load(self, parameters: Any) -> bool:
+        """Whether there is a handle now; Ctrl-C ends it at the next tensor."""
+        pending = Pending()
+        go_on = C.llama_progress_callback(lambda _share, _data: not pending.fired)
+        parameters.progress_callback = go_on
+        log.forget()
+        try:
+            with held_back(pending):
+                self._handle = C.llama_model_load_from_file(os.fsencode(self.path), parameters)
+        except BaseException:
+            self.close()
+            raise
+        return bool(self._handle)
 
     def meta(self, key: str) -> str:
         """A metadata value as text, "" if absent. "{arch}" in the key is the architecture."""
@@ -191,7 +211,8 @@ class Model:
         """
         check_gguf(path, _ADAPTER_HINT)
         log.forget()
-        handle = C.llama_adapter_lora_init(self.handle, os.fsencode(path))
+        with held_back(Pending()):
+            handle = C.llama_adapter_lora_init(self.handle, os.fsencode(path))
         if not handle:
             reason = log.first_error() or "llama.cpp gave no reason"
             raise ModelError(f"cannot use the adapter {shown(path)}: {reason}", hint=_ADAPTER_HINT)
@@ -237,16 +258,6 @@ def _description(handle: Any) -> str:
     buffer = ctypes.create_string_buffer(128)
     C.llama_model_desc(handle, buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace")
-
-
-def _load_error(path: Path, reason: str) -> ModelError:
-    text = reason or "llama.cpp gave no reason"
-    hint = "the file may be incomplete: download it again"
-    if "unknown model architecture" in text:
-        hint = "a newer llama-cpp-python may know this architecture"
-    elif "alloc" in text or "memory" in text:
-        hint = "the model does not fit in memory: use a smaller or more quantised one"
-    return ModelError(f"cannot load {shown(path)}: {text}", hint=hint)
 
 
 def open_generator(

@@ -115,3 +115,32 @@ def test_other_threads_do_not_touch_handlers() -> None:
     thread.start()
     thread.join()
     assert errors == []
+
+
+@pytest.mark.parametrize("entry", ["llama_model_load_from_file", "llama_init_from_model"])
+def test_ctrl_c_while_it_loads(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """llama.cpp logs meanwhile: raised in that callback, the exception would be printed and lost."""
+    from ragcli.llm.llama import C
+
+    real = getattr(C, entry)
+    loaded = []
+
+    def signalled(*arguments: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        loaded.append(real(*arguments))
+        return loaded[-1]
+
+    monkeypatch.setattr(C, entry, signalled)
+    path = tiny.write_llama(tmp_path / "m.gguf")
+    with (
+        pytest.raises(KeyboardInterrupt),
+        open_generator(path, threads=1) as generator,
+        generator.session(1) as session,
+    ):
+        session.start({0: [1, 2, 3]})
+    assert len(loaded) == 1
+    assert (loaded[0] is None) == (entry == "llama_model_load_from_file")  # stopped on the way
+    assert capfd.readouterr() == ("", "")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

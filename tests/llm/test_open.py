@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -53,6 +54,18 @@ def unknown(path: Path, _model: Path) -> None:
     writer.close()
 
 
+def layers(count: int) -> Callable[[Path, Path], None]:
+    def claimed(path: Path, model: Path) -> None:
+        key = b"llama.block_count" + struct.pack("<I", 4)  # uint32
+        data = model.read_bytes()
+        assert data.count(key) == 1
+        path.write_bytes(
+            data.replace(key + struct.pack("<I", tiny.LAYERS), key + struct.pack("<I", count))
+        )
+
+    return claimed
+
+
 CASES: list[tuple[Callable[[Path, Path], None], str]] = [
     (missing, "there is no model file"),
     (folder, "cannot read the model file"),
@@ -62,6 +75,9 @@ CASES: list[tuple[Callable[[Path, Path], None], str]] = [
     (truncated, "incomplete"),
     (garbage, "cannot load"),
     (unknown, "unknown model architecture"),
+    (layers(0), "it claims 0 layers"),
+    (layers(4_000_000), "it claims 4000000 layers"),
+    (layers(4), "cannot load"),
 ]
 
 
