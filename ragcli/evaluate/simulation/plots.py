@@ -84,7 +84,7 @@ def _plane(points: Sequence[Point], baselines: Baselines) -> Any:
                       textcoords="offset points", fontsize=7)  # fmt: skip
     axes.set(xlabel="knowledge precision", ylabel="knowledge recall", xlim=(-0.05, 1.1),
              ylim=(-0.05, 1.1), title="answer F1 by mix")  # fmt: skip
-    axes.legend(fontsize=8, loc="center right")
+    axes.legend(fontsize=8, loc="lower right")
     return figure
 
 
