@@ -1,12 +1,16 @@
 """How often there is no answer with the source there, and with it taken away.
 
-python tests/bench/abstain.py [--questions 200] [--rounds 200] [--seed 1] [--json]
+python tests/bench/abstain.py [--data xquad] [--questions 200] [--rounds 200] [--seed 1]
+                              [--kept 3] [--json]
 
 Nothing is generated. Each XQuAD question is judged twice: with the corpus as it is, and without
 the file that holds the answer. `evidence` is the check that every method makes, over the
 passages that it would show; `labels` GGatrieval's own alignment over its rounds; `ggatrieval`
 the labels and then the evidence, as that method has it; both over the first `--rounds` questions.
 Under --json the evidence stands at the top too, since every method makes it. `auroc`: how well the score alone separates the two.
+
+`--data hotpotqa`: the check before generation and that after it on questions of two hops
+(multihop.py), over the first `--kept` passages of each question's own.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import multihop
+from multihop import auroc
 from xquad import Item, items, xquad_index
 
 from ragcli.cite.evidence import view, weigh
@@ -94,12 +100,6 @@ def searching(reader: Reader, without: str | None, scored: bool = True) -> Searc
     return search
 
 
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Share of pairs in the right order, ties half."""
-    pairs = [(p > n) + 0.5 * (p == n) for p in positive for n in negative]
-    return sum(pairs) / len(pairs)
-
-
 Judge = Callable[[Item, Tools], dict[str, Judged]]
 
 
@@ -130,7 +130,7 @@ def _row(there: Sequence[Judged], gone: Sequence[Judged]) -> dict[str, float]:
     return {
         "questions": len(there),
         "gold_retrieved": sum(one.gold for one in there),
-        "auroc": round(auroc([one.score for one in there], [one.score for one in gone]), 4),
+        "auroc": auroc([one.score for one in there], [one.score for one in gone]),
         "abstained_with_source": round(sum(one.abstained for one in there) / len(there), 4),
         "abstained_without_source": round(sum(one.abstained for one in gone) / len(gone), 4),
     }
@@ -148,14 +148,19 @@ def measure(questions: int, rounds: int, seed: int) -> dict[str, dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--data", choices=("xquad", "hotpotqa"), default="xquad")
+    parser.add_argument("--kept", type=int, default=multihop.KEPT)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    result = measure(options.questions, options.rounds, options.seed)
+    if options.data == "hotpotqa":
+        result = multihop.measure(options.questions, options.seed, options.kept)
+    else:
+        result = measure(options.questions, options.rounds, options.seed)
     if options.json:
-        print(json.dumps({**result["evidence"], "rows": result}))
+        print(json.dumps({**next(iter(result.values())), "rows": result}))
         return
     for judge, found in result.items():
         print(judge)
