@@ -26,6 +26,7 @@ from ragcli.errors import UsageError
 from ragcli.evaluate.types import Dataset, GivenPassage, Question
 from ragcli.paths import shown
 
+_FORM = 'a line is such as {"question": "…", "answers": ["…"]}'
 DISTRACTORS = ("nq", "asqa")  # corpora that stand beside passages without labels, where found
 
 
@@ -59,9 +60,16 @@ def first(dataset: Dataset, n: int) -> Dataset:
 
 def read_corpus(path: Path) -> Iterator[GivenPassage]:
     """Passages of a corpus file. Raises UsageError."""
+    found = False
     for row in _rows(path):
+        found = True
         id = str(row.get("_id") or row.get("id") or row.want("text", str))
         yield GivenPassage(id, row.get_text("title"), (row.want("text", str),))
+    if not found:
+        raise UsageError(
+            f"{shown(path)} holds no texts",
+            hint='a corpus is JSON lines of {"_id", "title", "text"}',
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +120,42 @@ class _Row:
 
 def _rows(path: Path) -> Iterator[_Row]:
     try:
-        with path.open(encoding="utf-8") as stream:
+        with path.open(encoding="utf-8-sig") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.strip():
                     yield _Row(path, number, _object(path, number, line))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {shown(path)}: {error}") from error
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {shown(path)}: {error.strerror or error}", hint=_FORM
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown(path)} is not UTF-8 text", hint=_FORM) from error
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
+    where = f"{shown(path)}, line {number}"
     try:
         value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{shown(path)}, line {number}: not JSON ({error})") from error
+        if "\\u" in line:
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        reason = f"{where}: not JSON ({_complaint(error)})"
+        raise UsageError(reason, hint=_FORM) from error
     if not isinstance(value, dict):
-        raise UsageError(f"{shown(path)}, line {number}: not a JSON object")
+        raise UsageError(f"{where}: not a JSON object", hint=_FORM)
     return value
+
+
+def _complaint(error: ValueError | RecursionError) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"{error.msg}, column {error.colno}"
+        case UnicodeEncodeError():
+            return "half of a surrogate pair"
+        case RecursionError():
+            return "nested too deeply"
+        case _:
+            return "a number of too many digits"
 
 
 def _questions(path: Path) -> Iterator[Question]:
@@ -136,7 +164,7 @@ def _questions(path: Path) -> Iterator[Question]:
         found = True
         yield _question(row)
     if not found:
-        raise UsageError(f"{shown(path)} holds no questions")
+        raise UsageError(f"{shown(path)} holds no questions", hint=_FORM)
 
 
 def _question(row: _Row) -> Question:

@@ -36,18 +36,27 @@ class Store:
         """Raises IndexLocked where another run writes there, UsageError for a foreign file."""
         from filelock import FileLock, Timeout
 
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.folder / LOCK, timeout=0)
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-        except Timeout as error:
+        except Timeout as error:  # an OSError too
             raise IndexLocked(
                 f"another evaluation is writing into {shown(self.folder)}",
                 hint="wait for it, or name another folder with --out",
             ) from error
-        for name in (ROWS, ANSWERS):
-            drop_torn_line(self.folder / name)
-        self._rows = {row["key"]: row for row in read_rows(self.folder)}
+        except OSError as error:
+            raise UsageError(
+                f"cannot keep rows in {shown(self.folder)}: {error.strerror or error}",
+                hint="--out DIR names a folder that can be written",
+            ) from error
+        try:
+            for name in (ROWS, ANSWERS):
+                drop_torn_line(self.folder / name)
+            self._rows = {row["key"]: row for row in read_rows(self.folder)}
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(
@@ -107,7 +116,10 @@ def read_rows(folder: Path) -> Iterator[Row]:
         except (ValueError, KeyError, TypeError) as error:
             if number == len(lines):  # being written, or torn
                 break
-            raise UsageError(f"{shown(file)}, line {number}: not a row of an evaluation") from error
+            raise UsageError(
+                f"{shown(file)}, line {number}: not a row of an evaluation",
+                hint="take that line out, or name another folder with --out",
+            ) from error
     yield from found.values()
 
 
@@ -123,8 +135,10 @@ def read_answers(folder: Path) -> dict[str, dict[str, Any]]:
 
 def drop_torn_line(file: Path) -> None:
     """Cuts what stands after the last line's end."""
-    if not file.is_file():
+    if not file.exists():
         return
+    if not file.is_file():
+        raise UsageError(f"{shown(file)} is no file", hint="name another folder with --out")
     with file.open("r+b") as stream:
         data = stream.read()
         if data and not data.endswith(b"\n"):

@@ -135,3 +135,15 @@ def test_a_bad_row_is_named(data: Path) -> None:
     done = invoke(*run(data))
     assert (done.code, done.out) == (2, "")
     assert "line 4: the field question must be a text" in done.err
+
+
+def test_an_arm_that_the_data_cannot_feed_is_named(tmp_path: Path, notes: Path) -> None:
+    row = {"question": "What is the boiler's pressure limit?", "answers": ["3 bar"]}
+    data = write(tmp_path / "plain.jsonl", [row])
+    over = ("--index", str(notes / ".ragcli"))
+    alone = invoke(*run(data, *over, "--methods", "gold"))
+    assert (alone.code, alone.out) == (2, "")
+    assert "does not mark what is needed to answer, so gold cannot be run" in alone.err
+    beside = invoke(*run(data, *over, "--methods", "verbatim,gold"))
+    assert beside.code == 0
+    assert "so gold cannot be run" in beside.err

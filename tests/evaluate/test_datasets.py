@@ -62,6 +62,10 @@ def test_shapes(
             "the field gold must hold one mark a sentence",
         ),
         (json.dumps({**ROWS[0]}), "two questions have the id keeper"),
+        ('{"question": }', r"line 2: not JSON \(Expecting value, column 14\)"),
+        ('{"question": "a\\ud800", "answers": ["b"]}', "half of a surrogate pair"),
+        ('{"question": "a", "answers": ["b"], "id": ' + "9" * 5000 + "}", "too many digits"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_named(line: str, message: str, tmp_path: Path) -> None:
@@ -115,3 +119,29 @@ def test_the_first_questions_are_the_same_whatever_their_order(tmp_path: Path) -
 def test_real_sets(name: str, questions: int, corpus: int, own: bool, shared_data: Path) -> None:
     found = load(shared_data / "qa" / f"{name}.jsonl")
     assert (len(found.questions), len(found.corpus), found.own) == (questions, corpus, own)
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    file = write(tmp_path / "x.jsonl")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert len(load(file).questions) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe\x00", "is not UTF-8 text"), (None, "Is a directory"), (b"\n", "no questions")],
+)
+def test_files_that_are_no_data(content: bytes | None, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.mkdir() if content is None else file.write_bytes(content)
+    with pytest.raises(UsageError, match=message) as caught:
+        load(file)
+    assert caught.value.hint
+    assert "Errno" not in caught.value.message
+
+
+def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path / "x.jsonl")
+    (tmp_path / "corpus.jsonl").touch()
+    with pytest.raises(UsageError, match=r"corpus\.jsonl holds no texts"):
+        load(file, corpora=[tmp_path / "corpus.jsonl"])

@@ -45,3 +45,20 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_two_writers_are_one_too_many(tmp_path: Path) -> None:
     with Store(tmp_path), pytest.raises(IndexLocked, match="another evaluation"), Store(tmp_path):
         pass
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UsageError, match=r"cannot keep rows in .*file") as caught, Store(folder):
+            pass
+        assert "--out" in caught.value.hint
+
+
+def test_a_folder_in_place_of_the_rows_is_refused_and_the_lock_let_go(tmp_path: Path) -> None:
+    (tmp_path / ROWS).mkdir()
+    with pytest.raises(UsageError, match=r"rows\.jsonl is no file"), Store(tmp_path):
+        pass
+    (tmp_path / ROWS).rmdir()
+    with Store(tmp_path) as store:
+        assert store.get("a") is None

@@ -217,6 +217,7 @@ def _ran(
     asked: _Asked, plan: Plan, bench: Bench, budget: float | None, again: bool, as_json: bool
 ) -> ExitCode:
     env = asked.env
+    _check_arms(env, plan, bench)
     missing = bench.missing(plan) if not again else {a.name: len(plan.questions) for a in plan.arms}
     say_cost(env, plan, bench.estimate(plan, missing), budget)
     rows: list[dict[str, Any]] = []
@@ -232,6 +233,17 @@ def _ran(
         env.note(f"the budget ended it after {seen + 1} of {len(plan.questions)} questions")
     show(env, plan, bench, rows, {"style": asked.style, "answered": seen + 1}, as_json)
     return ExitCode.OK if whole else ExitCode.PARTIAL
+
+
+def _check_arms(env: Environment, plan: Plan, bench: Bench) -> None:
+    """Raises UsageError where the data brings no arm what it needs; names those that lack it."""
+    idle = [name for name, keys in bench.keys(plan).items() if not keys]
+    if not idle:
+        return
+    said = f"the data does not mark what is needed to answer, so {', '.join(idle)} cannot be run"
+    if len(idle) == len(plan.arms):
+        raise UsageError(said, hint="`gold` marks of passages, or --methods without it")
+    env.note(said)
 
 
 def _stopper(budget: float | None) -> Callable[[float], bool]:
