@@ -1,0 +1,120 @@
+"""The measured defaults: rows of `ragcli eval run`, kept small, and the table in the README.
+
+    python tests/bench/measured.py                     the table, in Markdown
+    python tests/bench/measured.py --merge DIR ...     takes over rows of finished runs (--out DIR)
+    python tests/bench/measured.py --seed NAME DIR     puts the rows of a set where a run finds them
+
+A run with `--out DIR` makes only what is missing there, so the table grows:
+
+    python tests/bench/measured.py --seed hotpotqa_dev DIR
+    ragcli eval run --data ../shared/data/qa/hotpotqa_dev.jsonl --methods plain,fke,... \\
+        --model MODEL --limit 40 --out DIR
+    python tests/bench/measured.py --merge DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragcli.evaluate.metrics.bootstrap import mean_interval
+from ragcli.evaluate.store import ROWS, read_rows
+
+KEPT = Path(__file__).resolve().parent / "measured"
+FIELDS = (
+    "key",
+    "arm",
+    "question_id",
+    "answer",
+    "scores",
+    "objection",
+    "verifier",
+    "model",
+    "dataset",
+)
+HEADLINE = {"asqa_dev": "str_em"}  # several short answers; else token F1
+ARMS = (
+    "closed-book", "plain", "fke", "drag", "ggatrieval", "crag", "dragin", "sentences", "verbatim",
+    "gold",
+)  # fmt: skip
+
+
+def kept(name: str) -> dict[str, dict[str, Any]]:
+    """Rows of a set by key."""
+    file = KEPT / f"{name}.jsonl"
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    return {row["key"]: row for row in map(json.loads, lines)}
+
+
+def merge(folder: Path) -> str:
+    """Takes over the rows of a run; what is told of it."""
+    rows = [{field: row[field] for field in FIELDS} for row in read_rows(folder)]
+    names = {row["dataset"] for row in rows}
+    for name in names:
+        every = kept(name) | {row["key"]: row for row in rows if row["dataset"] == name}
+        ordered = sorted(
+            every.values(), key=lambda row: (row["question_id"], row["arm"], row["key"])
+        )
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ordered)
+        (KEPT / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return f"{folder}: {len(rows)} rows of {', '.join(sorted(names))}"
+
+
+def seed(name: str, folder: Path) -> None:
+    """Puts the kept rows where `ragcli eval run --out` finds them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(row) + "\n" for row in kept(name).values())
+    (folder / ROWS).write_text(text, encoding="utf-8")
+
+
+def table() -> Iterator[str]:
+    """Headline score, its 95 % interval and n, by arm and set; seconds a question last."""
+    names = sorted(file.stem for file in KEPT.glob("*.jsonl"))
+    sets = {name: list(kept(name).values()) for name in names}
+    yield "| | " + " | ".join(f"{n.removesuffix('_dev')} {_metric(n)}" for n in names) + " | s |"
+    yield "| --- |" + " --- |" * (len(names) + 1)
+    for arm in ARMS:
+        mine = {name: [row for row in rows if row["arm"] == arm] for name, rows in sets.items()}
+        if any(mine.values()):
+            cells = [_cell([r["scores"][_field(n)] for r in rows]) for n, rows in mine.items()]
+            seconds = [r["scores"]["seconds"] for rows in mine.values() for r in rows]
+            yield f"| `{arm}` | {' | '.join(cells)} | {sum(seconds) / len(seconds):.1f} |"
+
+
+def _field(name: str) -> str:
+    return HEADLINE.get(name, "f1")
+
+
+def _metric(name: str) -> str:
+    return "str-EM" if name in HEADLINE else "F1"
+
+
+def _cell(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    found = mean_interval(values)
+    low, high = (0.0 if end is None else end for end in (found.low, found.high))
+    return f"{found.estimate:.2f} [{low:.2f}, {high:.2f}] n={found.n}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--merge", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("--seed", nargs=2, metavar=("NAME", "DIR"))
+    asked = parser.parse_args()
+    for folder in asked.merge or ():
+        print(merge(folder), file=sys.stderr)
+    if asked.seed:
+        seed(asked.seed[0], Path(asked.seed[1]))
+    elif not asked.merge:
+        print("\n".join(table()))
+
+
+if __name__ == "__main__":
+    main()
