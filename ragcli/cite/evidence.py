@@ -1,24 +1,27 @@
 """Whether retrieved passages can hold the answer, before anything is generated.
 
 Each constituent of the question must be found near one place: fully counted in the best
-sentence, less in its neighbours, its passage, and the other passages. The score of a place is
+sentence, less in its neighbours, its passage, a passage whose title it names (`cite.bridge`), and
+the other passages. The score of a place is
 that weighted coverage plus the encoder's similarity of question and sentence; the best place
 counts. On top stand two rules that need no score: a figure or ordinal of the question must be
-there at all, and so must a time or number where one is asked for. Pure; thresholds were chosen on questions with and without
-their source (tests/bench/abstain.py).
+there at all, and so must a time or number where one is asked for. Pure; thresholds were chosen
+on questions with and without their source (tests/bench/abstain.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from ragcli.cite import bridge
 from ragcli.cite.question import Question, Term, meets
 from ragcli.text.normalise import readable
 from ragcli.text.words import alike, keys_of
 from ragcli.types import Hit
 
 NEIGHBOUR, PASSAGE, ELSEWHERE = 0.8, 0.6, 0.3  # what a constituent counts away from the sentence
+BRIDGED = 0.7  # what it counts in a passage joined to the sentence by its title
 RELATED = 0.8  # what a word of like meaning counts ("die", "death")
 INFLECTED = 0.8  # what a word of the same beginning counts ("keeper", "keeping")
 
@@ -41,11 +44,13 @@ class PassageView:
     """A passage as evidence: its sentences, their similarity to the question, what is above them.
 
     similarity: one a sentence, 0..1, or empty. context: title, headings, file name.
+    titles: what the passage is about, by which another may name it.
     """
 
     sentences: tuple[str, ...]
     similarity: tuple[float, ...] = ()
     context: str = ""
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,8 @@ def view(hit: Hit) -> PassageView:
     document = hit.document
     context = f"{document.title} {hit.passage.heading} {document.relative}"
     texts = tuple(readable(sentence.text) for sentence in hit.passage.sentences)
-    return PassageView(texts, hit.sentence_scores, context)
+    titles = (document.title, *hit.passage.heading.split(" > "))
+    return PassageView(texts, hit.sentence_scores, context, titles)
 
 
 def weigh(
@@ -91,7 +97,7 @@ def weigh(
         return Evidence(0.0, 0.0, 0.0, _texts(question.terms), False, "nothing was found")
     places = _places(question, passages, language)
     best = max(places, key=lambda place: place.score)
-    anywhere = [max(column) for column in zip(*(p.found for p in places), strict=True)]
+    anywhere = _most(place.found for place in places)
     missing = tuple(t for t, found in zip(question.terms, anywhere, strict=True) if not found)
     reason = _objection(question, best, missing, limits or Limits(), language)
     return Evidence(best.score, best.coverage, best.similarity, _texts(missing), not reason, reason)
@@ -106,20 +112,45 @@ def nearness(
 ) -> float:
     """How close the cited sentences (ids) are to the question, against the best place found.
 
-    Each is weighed with its neighbours and nothing else; the ratio of scores or that of
-    coverages, whichever is larger; 1 or more: the answer rests on the best place.
+    Each is weighed with its neighbours and, where it adds to it, with the place of another
+    passage that a title joins it to; the ratio of scores or that of coverages, whichever is
+    larger; 1 or more: the answer rests on the best place.
     """
     near = [0.0]
-    for hit in hits:
-        whole = view(hit)
+    views = [view(hit) for hit in hits]
+    for number, (hit, whole) in enumerate(zip(hits, views, strict=True)):
         for at, sentence in enumerate(hit.passage.sentences):
             if sentence.id in cited:
                 cut = slice(max(0, at - 1), at + 2)
-                window = PassageView(whole.sentences[cut], whole.similarity[cut], whole.context)
-                found = weigh(question, [window], language)
-                near.append(found.score / max(evidence.score, 1e-9))
-                near.append(found.coverage / max(evidence.coverage, 1e-9))
+                window = replace(
+                    whole, sentences=whole.sentences[cut], similarity=whole.similarity[cut]
+                )
+                others = views[:number] + views[number + 1 :]
+                for found in _alone_and_joined(question, window, others, language):
+                    near.append(found.score / max(evidence.score, 1e-9))
+                    near.append(found.coverage / max(evidence.coverage, 1e-9))
     return max(near)
+
+
+def _alone_and_joined(
+    question: Question, window: PassageView, others: Sequence[PassageView], language: str
+) -> Iterator[_Place]:
+    """The best place of the window, then the same with each place that it is joined to.
+
+    Joined only where the window's own words, not its title, hold more of a constituent.
+    """
+    own = max(_places(question, [window], language), key=lambda place: place.score)
+    yield own
+    untitled = replace(window, context="", titles=())
+    said = _most(place.found for place in _places(question, [untitled], language))
+    titles = bridge.titles(window.titles, question.keys, language)
+    names = bridge.names(" ".join(window.sentences), language)
+    for other in others:
+        back = bridge.named(bridge.titles(other.titles, question.keys, language), names)
+        for place in _places(question, [other], language):
+            adds = any(more > less for more, less in zip(said, place.found, strict=True))
+            if adds and (back or bridge.named(titles, bridge.names(place.window, language))):
+                yield _joined(question, own, place.found, place.similarity)
 
 
 def _places(question: Question, passages: Sequence[PassageView], language: str) -> list[_Place]:
@@ -127,34 +158,58 @@ def _places(question: Question, passages: Sequence[PassageView], language: str) 
     above = [keys_of(view.context, language) for view in passages]
     terms = question.terms
     in_passage = [
-        [max([_match(t, own), *(_match(t, k) for k in sentences)]) for t in terms]
+        tuple(max([_match(t, own), *(_match(t, k) for k in sentences)]) for t in terms)
         for own, sentences in zip(above, keys, strict=True)
     ]
-    elsewhere = [max(column) for column in zip(*in_passage, strict=True)]
+    elsewhere = _most(in_passage)
+    titles = [bridge.titles(view.titles, question.keys, language) for view in passages]
     places = []
-    for passage, sentences, here in zip(passages, keys, in_passage, strict=True):
+    for number, (passage, sentences) in enumerate(zip(passages, keys, strict=True)):
         rows = [[_match(t, k) for t in terms] for k in sentences]
         for at in range(len(rows)):
             found = tuple(
                 max(
                     rows[at][n],
                     NEIGHBOUR * max(row[n] for row in rows[max(0, at - 1) : at + 2]),
-                    PASSAGE * here[n],
+                    PASSAGE * in_passage[number][n],
                     ELSEWHERE * elsewhere[n],
                 )
                 for n in range(len(terms))
             )
-            places.append(_place(question, passage, at, found))
+            place = _place(question, passage, at, found)
+            names = bridge.names(place.window, language) if any(titles) else frozenset()
+            for other, found in enumerate(in_passage):
+                if other != number and bridge.named(titles[other], names):
+                    place = _joined(question, place, found)
+            places.append(place)
     return places
 
 
+def _most(rows: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(max(column) for column in zip(*rows, strict=True))
+
+
+def _joined(
+    question: Question, place: _Place, found: tuple[float, ...], similarity: float = 0.0
+) -> _Place:
+    """The place with what a passage joined to it holds, at a discount."""
+    both = _most([place.found, tuple(BRIDGED * one for one in found)])
+    coverage = _coverage(question, both)
+    similar = max(place.similarity, BRIDGED * similarity)
+    return _Place(coverage + similar, coverage, similar, both, place.window)
+
+
 def _place(question: Question, passage: PassageView, at: int, found: tuple[float, ...]) -> _Place:
-    total = sum(term.weight for term in question.terms)
-    weighted = sum(t.weight * f for t, f in zip(question.terms, found, strict=True))
-    coverage = weighted / total if total else 1.0
+    coverage = _coverage(question, found)
     similarity = max(0.0, passage.similarity[at]) if passage.similarity else coverage
     window = " ".join(passage.sentences[max(0, at - 1) : at + 2])
     return _Place(coverage + similarity, coverage, similarity, found, window)
+
+
+def _coverage(question: Question, found: tuple[float, ...]) -> float:
+    total = sum(term.weight for term in question.terms)
+    weighted = sum(t.weight * f for t, f in zip(question.terms, found, strict=True))
+    return weighted / total if total else 1.0
 
 
 def _objection(

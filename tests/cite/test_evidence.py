@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ragcli.cite.evidence import Limits, PassageView, nearness, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
+from ragcli.cite.support import NEAR
+from ragcli.types import Hit
 from tests.methods.fakes import hit
 
 ISLAND = PassageView(
@@ -120,3 +122,70 @@ def test_nearness_is_against_the_best_place() -> None:
     # one of two words: (0.5 + 0.5) / 1.5 against 0.5 / 1
     assert nearness(question, evidence, [found], [last.id]) == pytest.approx(2 / 3)
     assert nearness(question, evidence, [found], []) == 0.0
+
+
+FILM = PassageView(
+    ("The Long Night is a film of 1961.", "It was directed by Ada Berg."), (0.6, 0.4),
+    "The Long Night", ("The Long Night (film)",),
+)  # fmt: skip
+TWO_STEPS = parse_question("In which town was the director of The Long Night born?")
+
+
+def person(name: str, *texts: str, similarity: float = 0.3) -> PassageView:
+    return PassageView(texts, (similarity,) * len(texts), name, (name,))
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        (person("Ada Berg", "She was born in the town of Moss."), True),
+        (person("Ada Berg (artist)", "She was born in the town of Moss."), True),
+        (person("Ada Dahl", "She was born in the town of Moss."), False),
+        (person("The Long Night", "He was born in the town of Moss."), False),
+        (person("film", "He was born in the town of Moss."), False),
+        (person("", "She was born in the town of Moss."), False),
+    ],
+)
+def test_a_title_joins_two_places(other: PassageView, joined: bool) -> None:
+    # "born" and "town" count 0.7 from the passage that the place names, 0.3 from any other;
+    # "Long" and "Night" weigh 1.5, "director" is the beginning of "directed"
+    evidence = weigh(TWO_STEPS, [FILM, other])
+    alone = weigh(TWO_STEPS, [replace(FILM, titles=()), replace(other, titles=())])
+    assert evidence.coverage - alone.coverage == pytest.approx(0.8 / 6 if joined else 0.0)
+    assert evidence.missing == alone.missing
+
+
+def two_steps(title: str, said: str) -> tuple[Hit, Hit]:
+    film = hit(1, "The Long Night was directed by Ada Berg.", similarity=0.7)
+    other = hit(2, said, similarity=0.2)
+    return (
+        replace(film, document=replace(film.document, title="The Long Night")),
+        replace(other, document=replace(other.document, title=title)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "said", "near"),
+    [
+        ("Ada Berg", "She was born in the town of Moss.", True),
+        ("Somebody", "Ada Berg was born in the town of Moss.", False),  # the name is no title
+        ("Ada Dahl", "She was born in the town of Moss.", False),
+        ("Ada Berg", "She kept bees.", False),  # joined, but it says nothing that was asked
+    ],
+)
+def test_a_sentence_is_near_through_a_title(title: str, said: str, near: bool) -> None:
+    hits = two_steps(title, said)
+    evidence = weigh(TWO_STEPS, [view(one) for one in hits])
+    cited = hits[1].passage.sentences[0].id
+    assert (nearness(TWO_STEPS, evidence, hits, [cited]) >= NEAR) is near
+
+
+def test_a_sentence_that_names_the_title_of_the_best_place_is_near() -> None:
+    best = hit(1, "The best novel of 1961 won the Moss prize.", similarity=0.7)
+    best = replace(best, document=replace(best.document, title="Salt Water"))
+    question = parse_question("Who published the best novel of 1961, which won the Moss prize?")
+    evidence = weigh(question, [view(best)])
+    for text, near in (("Salt Water was published by Berg.", True), ("Berg published it.", False)):
+        other = hit(2, text, similarity=0.2)
+        found = nearness(question, evidence, [best, other], [other.passage.sentences[0].id])
+        assert (found >= NEAR) is near
