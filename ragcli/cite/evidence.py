@@ -15,14 +15,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragcli.cite import bridge
-from ragcli.cite.question import Question, Term, meets
+from ragcli.cite.question import Question, Term, keys_in, meets
 from ragcli.text.normalise import readable
-from ragcli.text.words import alike, keys_of
+from ragcli.text.words import alike
 from ragcli.types import Hit
 
 NEIGHBOUR, PASSAGE, ELSEWHERE = 0.8, 0.6, 0.3  # what a constituent counts away from the sentence
 BRIDGED = 0.7  # what it counts in a passage joined to the sentence by its title
-RELATED = 0.8  # what a word of like meaning counts ("die", "death")
+RELATED = 0.8  # what a word of like meaning counts ("die", "death"), or a year of a decade
 INFLECTED = 0.8  # what a word of the same beginning counts ("keeper", "keeping")
 
 
@@ -154,8 +154,8 @@ def _alone_and_joined(
 
 
 def _places(question: Question, passages: Sequence[PassageView], language: str) -> list[_Place]:
-    keys = [[keys_of(s, language) for s in view.sentences] for view in passages]
-    above = [keys_of(view.context, language) for view in passages]
+    keys = [[keys_in(question, s, language) for s in view.sentences] for view in passages]
+    above = [keys_in(question, view.context, language) for view in passages]
     terms = question.terms
     in_passage = [
         tuple(max([_match(t, own), *(_match(t, k) for k in sentences)]) for t in terms)
@@ -248,10 +248,10 @@ def _match(term: Term, keys: frozenset[str]) -> float:
     """1 for the word itself, less for one of like meaning or of the same beginning, else 0."""
     if not keys.isdisjoint(term.alternatives):
         return 1.0
-    if term.kind in ("number", "ordinal"):
-        return 0.0
     if term.related & keys:
         return RELATED
+    if term.kind in ("number", "ordinal"):
+        return 0.0
     return INFLECTED if any(alike(term.alternatives[0], key) for key in keys) else 0.0
 
 

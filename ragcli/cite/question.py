@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ragcli.text.words import WordKind, fold, words
+from ragcli.cite.shortforms import acronyms, decade, spelled_out
+from ragcli.text.words import Word, WordKind, fold, words
 
 Expected = Literal["time", "number", "person", "any"]
 
@@ -35,9 +36,9 @@ _NUMBER = re.compile(
     r"\bhow (?:many|much|old|tall|long|far|high|heavy|deep|wide|often)\b|\bwhat percent"
 )
 _PERSON = re.compile(r"^(?:\w+ )?who(?:m|se)?\b")
-_CHOICE = re.compile(
-    r"^(?:in |of |to )?(?:which|who|what)\b.*\bor\b"
-)  # "Who is the oldest, A or B?"
+_CHOICE = re.compile(  # "Who is the oldest, A or B?", "Between A and B, which came first?"
+    r"^(?:in |of |to )?(?:which|who|what)\b.*\bor\b|^(?:between|of)\b.*\band\b.*\b(?:which|who)\b"
+)
 _NO_FIGURE = re.compile(r"\bhow (?:often|long|much|far)\b")  # "twice", "until May", "none"
 
 
@@ -61,12 +62,18 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question taken apart. strict: an answer without the expected kind is none."""
+    """A question taken apart.
+
+    strict: an answer without the expected kind is none. choice: the answer is one of several
+    that the question names. words: all of them, in order.
+    """
 
     text: str
     terms: tuple[Term, ...]
     expects: Expected
     strict: bool
+    choice: bool = False
+    words: tuple[Word, ...] = ()
 
     @property
     def keys(self) -> frozenset[str]:
@@ -77,7 +84,7 @@ def parse_question(text: str, language: str = "en") -> Question:
     """Content words, names, figures and selectors of a question, each once, in order."""
     found: dict[str, Term] = {}
     tokens = words(text, language)
-    compares = language == "en" and bool(_CHOICE.search(fold(text).strip()))
+    choice = language == "en" and bool(_CHOICE.search(fold(text).strip()))
     for at, word in enumerate(tokens):
         if word.kind == "stop":
             continue
@@ -87,11 +94,27 @@ def parse_question(text: str, language: str = "en") -> Question:
         if row and at + 1 < len(tokens) and fold(tokens[at + 1].text) not in _NO_ROW:
             kind = "ordinal"
             alternatives = tuple(key for other in row for key in _key(other, language))
-        if compares and kind == "ordinal":
+        if choice and kind == "ordinal":
             kind = "word"  # it is for the answer to compare; no document need say "first"
-        found.setdefault(word.key, Term(word.text, kind, alternatives))
+        forms, years = decade(tokens, at, text)
+        alternatives = tuple(dict.fromkeys(alternatives + forms))
+        found.setdefault(word.key, Term(word.text, kind, alternatives, years))
     expects, strict = _expectation(fold(text).strip()) if language == "en" else ("any", False)
-    return Question(text, tuple(found.values()), expects, strict)
+    return Question(text, tuple(found.values()), expects, strict, choice, tuple(tokens))
+
+
+def keys_in(question: Question, text: str, language: str = "en") -> frozenset[str]:
+    """Keys of a text's content words, as far as the question goes by another form too.
+
+    An acronym of the question stands in a text that spells it out ("CEO", "chief executive
+    officer"), and the words of the question in a text that has their acronym.
+    """
+    own = words(text, language)
+    keys = {word.key for word in own if word.kind != "stop"}
+    keys.update(short.key for short in acronyms(question.words) if spelled_out(short, own))
+    for short in acronyms(own):
+        keys.update(w.key for w in spelled_out(short, question.words) if w.kind != "stop")
+    return frozenset(keys)
 
 
 def _key(word: str, language: str) -> tuple[str, ...]:

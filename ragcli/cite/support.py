@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcli.cite.claims import SHORT, bare, is_refusal
-from ragcli.cite.question import Question, Term, meets
+from ragcli.cite.question import Question, Term, keys_in, meets
 from ragcli.cite.verify import other_figure
 from ragcli.text.normalise import readable
 from ragcli.text.words import alike, fold, keys_of, words
@@ -50,7 +50,7 @@ def objection(
     """
     if not sentences:
         return "the model gave no answer"
-    keys = frozenset().union(*(keys_of(text, language) for text in shown.texts))
+    keys = frozenset().union(*(keys_in(question, text, language) for text in shown.texts))
     reasons = [_sentence_objection(question, s, keys, shown.score, language) for s in sentences]
     if "" not in reasons:
         return reasons[0]
@@ -123,7 +123,14 @@ def _holds(known: frozenset[str], key: str) -> bool:
 
 
 def adds_something(question: Question, sentence: str, language: str = "en") -> bool:
-    """Whether a sentence says more than the question did; a yes or no question asks no more."""
+    """Whether a sentence says more than the question did; a yes or no question asks no more.
+
+    To a choice, an answer names something of the question and leaves a name of it out.
+    """
     if _YES_NO.match(fold(question.text).strip()):
         return True
-    return bool(keys_of(sentence, language) - question.keys)
+    said = keys_of(sentence, language)
+    if question.choice:
+        left = [t for t in question.terms if t.kind == "name" and said.isdisjoint(t.alternatives)]
+        return bool(said - question.keys) or (bool(said) and bool(left))
+    return bool(said - question.keys)

@@ -66,3 +66,20 @@ def test_expectations(text: str, expects: str, strict: bool) -> None:
 )
 def test_meets(expects: str, text: str, known: tuple[str, ...], met: bool) -> None:
     assert meets(expects, text, frozenset(known)) is met  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Which band was formed first, Alder or Birch?", True),
+        ("Between Alder and Birch, which band came first?", True),
+        ("Of Alder and Birch, who was first?", True),
+        ("Who was the first keeper?", False),
+        ("Was Alder or Birch first?", False),
+    ],
+)
+def test_choice(text: str, choice: bool) -> None:
+    question = parse_question(text)
+    assert question.choice is choice
+    if choice:
+        assert all(term.kind != "ordinal" for term in question.terms)

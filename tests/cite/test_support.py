@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragcli.cite.question import parse_question
-from ragcli.cite.support import Shown, objection
+from ragcli.cite.support import Shown, adds_something, objection
 from ragcli.types import AnswerSentence, Citation, Span, Verdict
 from tests.cite.records import ISLAND, sources
 
@@ -62,3 +62,26 @@ def test_an_answer_must_rest_where_the_evidence_is() -> None:
     said = [sentence("Mira Oskan.")]
     assert "rests on" in objection(question, said, Shown(KNOWN, 1.6, 0.7))
     assert objection(question, said, Shown(KNOWN, 1.6, 0.8)) == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "adds"),
+    [
+        ("Alder.", True),
+        ("Alder was formed first.", True),
+        ("Alder or Birch.", False),
+        ("The band formed first, Alder or Birch.", False),
+        ("It was.", False),
+    ],
+)
+def test_to_a_choice_one_of_its_names_is_an_answer(answer: str, adds: bool) -> None:
+    question = parse_question("Which band was formed first, Alder or Birch?")
+    assert adds_something(question, answer) is adds
+
+
+def test_an_acronym_that_a_source_spells_out_is_held() -> None:
+    question = parse_question("Who was CEO of Sandholm?")
+    said = [sentence("Mira Oskan was CEO.")]
+    assert "CEO" in objection(question, said, Shown(KNOWN, 1.6))
+    known = [*KNOWN, "Its chief executive officer was Mira Oskan."]
+    assert objection(question, said, Shown(known, 1.6)) == ""
