@@ -204,8 +204,10 @@ def _drawn(result: Result, folder: Path) -> list[str]:
 def _show(
     env: Environment, result: Result, design: Design, about: dict[str, object], as_json: bool
 ) -> None:
-    from ragcli.evaluate.simulation.document import document, table, told
+    from ragcli.evaluate.simulation.document import alone_table, document, table, told
 
+    if result.cut:
+        env.note(f"{result.cut} sets of sentences did not fit into the context and were cut: --ctx")
     if as_json:
         env.json(document(result, design, about))
         return
@@ -214,6 +216,9 @@ def _show(
     printer = env.printer()
     columns(printer, table(result))
     printer.blank()
-    for line in told(result):
+    if result.alone:
+        columns(printer, alone_table(result.alone))
+        printer.blank()
+    for line in told(result, design):
         printer.line(line)
     printer.line(f"{result.questions} questions; answers in {about['folder']}")

@@ -15,6 +15,7 @@ Behaviour = Literal["strong", "weak", "undetermined"]
 
 _BINS = 10
 _HIGH_RECALL = 0.8  # what the paper calls high is not published
+_SURE = 0.9  # agreement of other draws, from which on a verdict is said without a doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +120,23 @@ def histogram(values: Sequence[float]) -> list[int]:
     return counts
 
 
-def advice(points: Sequence[Point], baselines: Baselines) -> list[str]:
-    """Section 6.2 in words, with these numbers; one sentence a line."""
+def advice(
+    points: Sequence[Point],
+    baselines: Baselines,
+    *,
+    agreement: float | None = None,
+    cap: int | None = None,
+) -> list[str]:
+    """Section 6.2 in words, with these numbers; one finding a line.
+
+    agreement: how often other draws of the questions give the same verdict on the generator.
+    cap: most sentences of a mix.
+    """
     none, full, gold = baselines.none, baselines.full, baselines.gold
     room, error = gold.f1 - full.f1, math.hypot(gold.f1_error, full.f1_error)
-    lines = [_value(full, none), _room(room, error, full, gold), _kind(points)]
+    lines = [_value(full, none), _room(room, error, full, gold), _kind(points, agreement)]
     better = [one for one in points if marked(one, baselines) == "above full"]
-    lines.append(_where(better, points, full))
+    lines += [_where(better, points, full), _harm(points, baselines), _capped(points, full, cap)]
     return [line for line in lines if line]
 
 
@@ -150,19 +161,26 @@ def _room(room: float, error: float, full: Point, gold: Point) -> str:
     return f"A perfect selector could win {room:.3f} F1 ({numbers}){doubt}."
 
 
-def _kind(points: Sequence[Point]) -> str:
+def _kind(points: Sequence[Point], agreement: float | None) -> str:
     found, kind = correlations(points), behaviour(points)
     if kind == "undetermined":
-        return ""
+        return (
+            "Whether the generator behaves as a strong or a weak one cannot be told: its answers"
+            " do not change with the mix."
+        )
     numbers = f"r = {found['kr']:.2f} with knowledge recall, {found['kf1']:.2f} with knowledge F1"
+    doubt = ""
+    if agreement is not None:
+        doubt = f"; so in {agreement:.0%} of other draws of these questions"
+        doubt += "" if agreement >= _SURE else ", which is not certain: ask more"
     if kind == "strong":
         return (
-            f"The generator behaves as a strong one on this data ({numbers}): improve the recall"
-            " of retrieval first (more passages, a better encoder); a selector comes second."
+            f"The generator behaves as a strong one on this data ({numbers}{doubt}). Improve the"
+            " recall of retrieval first (more passages, a better encoder); a selector comes second."
         )
     return (
-        f"The generator behaves as a weak one on this data ({numbers}): distractors hurt it, so"
-        " a selector that keeps most of the gold sentences pays (--method fke, --select)."
+        f"The generator behaves as a weak one on this data ({numbers}{doubt}). Distractors hurt"
+        " it, so a selector that keeps most of the gold sentences pays (--method fke, --select)."
     )
 
 
@@ -178,3 +196,27 @@ def _where(better: Sequence[Point], points: Sequence[Point], full: Point) -> str
     if not low:
         text += f" Below recall {_HIGH_RECALL} no mix did."
     return text
+
+
+def _harm(points: Sequence[Point], baselines: Baselines) -> str:
+    """Distractors may leave less than the model knows by itself (section 5)."""
+    below = [one for one in points if marked(one, baselines) == "below none"]
+    if not below:
+        return ""
+    worst = min(below, key=lambda one: one.f1)
+    return (
+        f"{len(below)} of {len(points)} mixes did worse than no knowledge at all, the worst with"
+        f" F1 {worst.f1:.3f} at precision {worst.kp:.2f}, recall {worst.kr:.2f}: where retrieval"
+        " finds nothing that fits, abstain rather than answer from it."
+    )
+
+
+def _capped(points: Sequence[Point], full: Point, cap: int | None) -> str:
+    if cap is None:
+        return ""
+    best = max(points, key=lambda one: one.f1)
+    return (
+        f"With at most {cap} sentences the best mix has F1 {best.f1:.3f} (precision {best.kp:.2f},"
+        f" recall {best.kr:.2f}), all candidates {full.f1:.3f}: fewer sentences cost nothing only"
+        " where precision and recall stay."
+    )

@@ -41,7 +41,9 @@ def document(result: Result, design: Design, about: Mapping[str, Any]) -> dict[s
             for name, r in correlations(result.points).items()
         },
         "behaviour": behaviour(result.points),
-        "advice": advice(result.points, baselines),
+        "agreement": result.agreement,
+        "advice": list(told(result, design)),
+        "cut": result.cut,
         "alone": {"bins": histogram(result.alone), "sentences": len(result.alone)}
         if result.alone
         else None,
@@ -59,9 +61,19 @@ def table(result: Result) -> list[list[str]]:
     return [_HEAD, *rows]
 
 
-def told(result: Result) -> Sequence[str]:
-    """The advice, a sentence a line."""
-    return advice(result.points, _known(result))
+def told(result: Result, design: Design) -> Sequence[str]:
+    """The advice, a finding a line."""
+    return advice(result.points, _known(result), agreement=result.agreement, cap=design.cap)
+
+
+def alone_table(values: Sequence[float]) -> list[list[str]]:
+    """Answer F1 from single sentences in ten bins; the first row is the head (appendix A.4)."""
+    counts = histogram(values)
+    rows = [
+        [f"{at / 10:.1f}-{(at + 1) / 10:.1f}", str(count), f"{count / len(values):.0%}"]
+        for at, count in enumerate(counts)
+    ]
+    return [["F1 of a sentence alone", "sentences", "share"], *rows]
 
 
 def _known(result: Result) -> Baselines:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from ragcli.decoding.loop import BranchPrompts, generate
 from ragcli.decoding.options import PlainOptions, SamplingOptions
 from ragcli.evaluate.metrics.short import exact_match, token_f1
-from ragcli.evaluate.simulation.analysis import Baselines, Outcome, Point, point
+from ragcli.evaluate.simulation.analysis import Baselines, Outcome, Point, behaviour, point
+from ragcli.evaluate.simulation.certainty import agreement
 from ragcli.evaluate.simulation.pools import Pool
 from ragcli.evaluate.simulation.sampling import (
     capped,
@@ -24,7 +25,7 @@ from ragcli.evaluate.simulation.sampling import (
     precision_recall_f1,
     sample,
 )
-from ragcli.evaluate.store import Store
+from ragcli.evaluate.store import Row, Store
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.prompts import answer, closed_book
 from ragcli.methods.fit import DEFAULT_CONTEXT, fit
@@ -63,12 +64,19 @@ class Mix:
 
 @dataclass(slots=True)
 class Result:
-    """What was found on the questions that are done."""
+    """What was found on the questions that are done.
+
+    agreement: of other draws of the questions with the verdict on the generator, None without
+    one. cut: sets of sentences that did not fit into the context whole; knowledge metrics
+    speak of the whole set.
+    """
 
     points: list[Point] = field(default_factory=list)
     baselines: Baselines | None = None
     alone: list[float] = field(default_factory=list)
     questions: int = 0
+    agreement: float | None = None
+    cut: int = 0
 
 
 def mixes(pool: Pool, design: Design) -> dict[tuple[float, float], Mix]:
@@ -190,11 +198,18 @@ class Simulator:
             for rates, outcomes in zip(((0, 0), (1, 1), (1, 0)), by_bound, strict=True)
         )
         found.baselines = Baselines(none, full, gold)
+        found.agreement = agreement(list(by_cell.values()), behaviour(found.points), design.seed)
+        rows = [self._row(mix) for pool in done for mix in self.wanted(pool, design)]
+        found.cut = sum(row["cut"] > 0 for row in rows)
         return found
 
-    def _outcome(self, mix: Mix) -> Outcome:
+    def _row(self, mix: Mix) -> Row:
         row = self._store.get(self.key(mix))
         assert row is not None, "the mix was not answered"
+        return row
+
+    def _outcome(self, mix: Mix) -> Outcome:
+        row = self._row(mix)
         kp, kr, kf1 = precision_recall_f1(mix.chosen, mix.gold)
         return Outcome(kp, kr, kf1, row["em"], row["f1"], len(mix.chosen))
 

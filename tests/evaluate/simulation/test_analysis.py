@@ -78,13 +78,32 @@ def test_histogram_holds_every_value() -> None:
 
 def test_advice_has_the_users_numbers() -> None:
     weak = [at(p, r, 0.6 * 2 * p * r / (p + r)) for p, r in GRID]
-    value, room, kind, where = advice(weak, BASES)
+    value, room, kind, where, harm = advice(weak, BASES)
     assert "0.100 without knowledge and 0.400 with all" in value
     assert "could win 0.200 F1" in room
     assert "weak" in kind
     # the first to pass 0.4 by precision: 0.6 · 2 · 0.7 · 0.8 / 1.5 = 0.448, recall 1 ahead of 0.8
     assert "precision 0.70 at recall 1.00" in where
     assert "within noise" not in room
+    # below 0.1: precision 0.1 at recall 0.2 (0.08) only; 0.5 has 0.6 · 2 · 0.1 · 0.5 / 0.6 = 0.1
+    assert harm.startswith("1 of 16 mixes did worse than no knowledge at all")
+    assert "F1 0.080 at precision 0.10, recall 0.20" in harm
+
+
+def test_a_cap_is_judged_by_its_best_mix() -> None:
+    weak = [at(p, r, 0.6 * 2 * p * r / (p + r)) for p, r in GRID]
+    line = advice(weak, BASES, cap=3)[-1]
+    assert line.startswith("With at most 3 sentences the best mix has F1 0.600 (precision 1.00")
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.62, "62%"), (0.97, "97%")])
+def test_a_verdict_that_other_draws_do_not_share_is_doubted(share: float, said: str) -> None:
+    strong = [at(p, r, 0.2 + 0.5 * r) for p, r in GRID]
+    text = " ".join(advice(strong, BASES, agreement=share))
+    assert f"so in {said} of other draws" in text
+    assert ("not certain" in text) == (share < 0.9)
+    flat = " ".join(advice([at(0.5, 0.5, 0.3)] * 4, BASES))
+    assert "cannot be told" in flat
 
 
 def test_advice_says_where_there_is_nothing_to_win() -> None:
