@@ -18,6 +18,7 @@ from ragcli.evaluate.metrics.short import exact_match, token_f1
 from ragcli.evaluate.simulation.analysis import Baselines, Outcome, Point, behaviour, point
 from ragcli.evaluate.simulation.certainty import agreement
 from ragcli.evaluate.simulation.pools import Pool
+from ragcli.evaluate.simulation.reading import BlockSession
 from ragcli.evaluate.simulation.sampling import (
     capped,
     draws,
@@ -28,6 +29,7 @@ from ragcli.evaluate.simulation.sampling import (
 from ragcli.evaluate.store import Row, Store
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.prompts import answer, closed_book
+from ragcli.llm.session import BranchSession
 from ragcli.methods.fit import DEFAULT_CONTEXT, fit
 from ragcli.methods.frames import ClosedBook, Plain
 from ragcli.methods.stages import Selection
@@ -127,11 +129,11 @@ class Simulator:
         self._session = None
 
     def wanted(self, pool: Pool, design: Design) -> list[Mix]:
-        """All mixes of a question that differ, the smaller ones first."""
+        """All mixes of a question that differ, those with the same beginning together."""
         every = [*bounds(pool, design), *mixes(pool, design).values()]
         every += singles(pool) if design.alone else []
         once = {mix.chosen: mix for mix in every}
-        return sorted(once.values(), key=lambda mix: (len(mix.chosen), mix.chosen))
+        return sorted(once.values(), key=lambda mix: mix.chosen)
 
     def missing(self, pools: Sequence[Pool], design: Design) -> list[Mix]:
         """Mixes still to be answered."""
@@ -235,13 +237,18 @@ class Simulator:
         fitted = fit(
             frame(mix.pool.question.text, selection, "").main, self._generator, self._budget
         )
-        if self._session is None:
-            self._session = self._generator.session(1, tap=False)
         steps = generate(
-            self._session,
+            self._opened(),
             self._generator.vocabulary,
             BranchPrompts(fitted.prompt),
             PlainOptions(),
             SamplingOptions(max_tokens=LONGEST),
         )
         return readable("".join(step.text for step in steps)), fitted.dropped
+
+    def _opened(self) -> Session:
+        """One session for all answers, of the size that the longest prompt needs."""
+        if self._session is None:
+            inner = self._generator.session(1, tap=False, n_ctx=self._budget + LONGEST + 1)
+            self._session = BlockSession(inner) if isinstance(inner, BranchSession) else inner
+        return self._session
