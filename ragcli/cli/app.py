@@ -117,8 +117,11 @@ def _dispatch(argv: list[str], env: Environment) -> int:
         if _COMPLETE in env.environ:
             return _complete(command)
         arguments = arrange(argv) or ["--help"]
-        with command.make_context(PROG, arguments, obj=env) as ctx:
-            return int(command.invoke(ctx) or 0)
+        try:
+            with command.make_context(PROG, arguments, obj=env) as ctx:
+                return int(command.invoke(ctx) or 0)
+        except typer.Exit as done:  # --help, --version
+            return int(done.exit_code)
 
 
 def _complete(command: Any) -> int:

@@ -10,9 +10,6 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
-from ragcli.errors import UsageError
-
-_MAX_LINE = 100_000
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +48,7 @@ def ask(
         typer.Option("--verifier", metavar="V", help="Judge of support: lexical, llm or nli:PATH."),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("-k", metavar="N", min=1, max=1000, help="Passages to retrieve.")
+        int | None, typer.Option("-k", metavar="N", min=1, max=100, help="Passages in the prompt.")
     ] = None,
     globs: options.Globs = None,
     kinds: options.Kinds = None,
@@ -111,11 +108,9 @@ def _flags(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def questions(env: Environment) -> Iterator[str]:
-    """Questions from stdin, one a line; blank lines are none. Raises UsageError."""
+    """Questions from stdin, one a line; blank lines are none."""
     if env.stdin.isatty():
         env.note("one question a line, Ctrl-D ends")
     for line in env.stdin:
-        if len(line) > _MAX_LINE:
-            raise UsageError(f"a question of {len(line)} characters is too long")
         if line.strip():
             yield engine.query([line.strip()])

@@ -10,10 +10,12 @@ from typing import Any, Protocol
 from ragcli.cli.ending import ending_of
 from ragcli.cli.engine import Answering
 from ragcli.cli.environment import Environment
-from ragcli.errors import ExitCode, RagcliError
+from ragcli.errors import ExitCode, RagcliError, UsageError
 from ragcli.events import Event, Finished, Retrieved
 from ragcli.render.risk import Levels
 from ragcli.types import Answer, Document, Verdict
+
+_LONGEST = 100_000  # characters of a line of a batch; nobody asks so much, a wrong file does
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ def ask_all(env: Environment, put: Answering, questions: Iterable[str], manner: 
     documents: list[dict[str, Any]] = []
     for question in questions:
         try:
+            if len(question) > _LONGEST:
+                raise UsageError(
+                    f"a question of {len(question)} characters is too long",
+                    hint=f"{_LONGEST} characters are the most",
+                )
             code, document = _one_of_many(env, put, question, manner)
         except RagcliError as error:
             code, document = _failed(env, question, error, manner)
@@ -185,7 +192,7 @@ def _told(env: Environment, answer: Answer, manner: Manner) -> ExitCode:
     """Warnings on stderr, and the exit code."""
     for warning in answer.warnings:
         env.note(warning)
-    if answer.stop == "length":
+    if answer.stop == "length" and answer.steps:  # not where a quotation stands in its place
         env.note("the answer was cut at its longest; --max-tokens N allows more")
     if answer.abstained:
         return ExitCode.NOTHING

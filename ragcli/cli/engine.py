@@ -137,7 +137,7 @@ def answering(
     """
     from ragcli.cite.verify import check_verifier
     from ragcli.llm.ondemand import OnDemand
-    from ragcli.methods.analysing import check_adapter
+    from ragcli.methods.analysing import check_adapter, reads_adapter
     from ragcli.methods.bases import combined
     from ragcli.methods.run import Asker, AskOptions
     from ragcli.types import SearchMode
@@ -158,6 +158,13 @@ def answering(
         )
     settings.decoder(method.decode)  # unknown names are refused before the model loads
     check_adapter(method, settings, config["adapter"])
+    adapter = config.settings.get("adapter")
+    given = adapter is not None and adapter.origin == COMMAND_LINE
+    if given and not reads_adapter(method, settings):
+        raise UsageError(
+            "nothing would read --adapter here",
+            hint="add --select drag --set drag.analyzer=adapter, or leave it out",
+        )
     check_verifier(config["verifier"])
     options = AskOptions(
         decode=method.decode,

@@ -67,7 +67,7 @@ class Environment:
             stdin=io.TextIOWrapper(
                 io.FileIO(0, closefd=False), encoding="utf-8-sig", errors="replace"
             ),
-            stdout=_writer(saved),
+            stdout=_writer(saved, _Data),
             stderr=_writer(2),
             environ=os.environ,
             saved_stdout=saved,
@@ -103,10 +103,8 @@ class Environment:
         """Hand all data to the system. Raises BrokenPipeError, OutputError."""
         try:
             self.stdout.flush()
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            raise OutputError(f"cannot write to standard output: {error.strerror}") from error
+            raise _unwritten(error) from None
 
     def printer(self) -> Printer:
         """Prints lines for people on stdout."""
@@ -171,9 +169,27 @@ class Environment:
         return max(4, shutil.get_terminal_size((80, 24)).lines)
 
 
-def _writer(descriptor: int) -> TextIO:
+class _Data(io.FileIO):
+    """Standard output, whoever writes to it and whenever the buffer is full."""
+
+    def write(self, data: Any) -> Any:
+        """Raises BrokenPipeError, OutputError."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise _unwritten(error) from None
+
+
+def _unwritten(error: OSError) -> OSError | OutputError:
+    """A reader that went away is no fault; anything else is."""
+    if isinstance(error, BrokenPipeError):
+        return error
+    return OutputError(f"cannot write to standard output: {error.strerror}")
+
+
+def _writer(descriptor: int, kind: type[io.FileIO] = io.FileIO) -> TextIO:
     """Lines appear at once on a terminal; in a pipe they are buffered."""
-    raw = io.FileIO(descriptor, "wb", closefd=False)
+    raw = kind(descriptor, "wb", closefd=False)
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding="utf-8",

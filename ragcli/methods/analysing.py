@@ -137,10 +137,15 @@ def _trained(tools: Tools, rules: MentionRules) -> Analyzer:
     return TrainedAnalyzer(generator, written, label, rules)
 
 
+def reads_adapter(method: Method, settings: Settings) -> bool:
+    """Whether a stage of the method asks for the trained analyzer."""
+    stage = getattr(method.select, "inner", method.select)  # CRAG's refinement wraps another
+    return isinstance(stage, Analyse) and settings.extra["drag.analyzer"] == "adapter"
+
+
 def check_adapter(method: Method, settings: Settings, adapter: Path | None) -> None:
     """Raises UsageError, ModelError, before a model is loaded, where the adapter is not there."""
-    stage = getattr(method.select, "inner", method.select)  # CRAG's refinement wraps another
-    if not isinstance(stage, Analyse) or settings.extra["drag.analyzer"] != "adapter":
+    if not reads_adapter(method, settings):
         return
     if adapter is None:
         raise UsageError(NO_ADAPTER, hint=ADAPTER_HINT)

@@ -118,6 +118,31 @@ def test_a_batch_has_one_document_and_the_highest_code():
     assert answers[0]["question"].endswith(FIRST)
 
 
+def test_a_question_too_long_for_a_batch_takes_its_place_only():
+    result = invoke("ask", "-", "--json", "--verbatim", stdin=f"{'z' * 100_001}\n{FIRST}\n")
+    assert result.code == 2
+    answers = result.json("answers@1")["answers"]
+    assert [one["schema"] for one in answers] == ["ragcli/error@1", "ragcli/answer@1"]
+    assert "100001 characters is too long" in answers[0]["message"]
+    assert "Mira Oskan" in answers[1]["answer"]
+
+
+def test_a_quotation_is_not_called_cut():
+    limit = "What is the boiler's pressure limit?"
+    result = invoke("ask", limit, "--max-tokens", "1", "--threads", "1")
+    assert result.code == 0
+    assert "3 bar" in result.out
+    assert "a source sentence is quoted" in result.err
+    assert "was cut" not in result.err
+
+
+@pytest.mark.parametrize("more", [(), ("--method", "drag"), ("--set", "drag.analyzer=adapter")])
+def test_an_adapter_that_nothing_reads_is_refused(more):
+    result = invoke("ask", FIRST, "--adapter", "x.gguf", *more)
+    assert result.code == 2
+    assert "nothing would read --adapter here" in result.err
+
+
 def test_a_batch_as_text():
     result = invoke("ask", "-", stdin="What is the capital of Italy?\n")
     assert result.out.startswith("> What is the capital of Italy?\nNot in the documents")

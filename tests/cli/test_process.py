@@ -157,6 +157,19 @@ def test_a_full_disk(notes):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("argv", [["--version"], ["search", "--help"], ["methods", "--json"]])
+def test_a_full_disk_is_told_whatever_is_written(argv, tmp_path):
+    """The last one is more than a buffer holds."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*RAGCLI, *argv], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True,
+            check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "ragcli: cannot write to standard output: No space left on device\n"
+
+
 def test_other_locales_get_utf8(notes):
     done = process(
         ["search", "lead", "-k", "1"], cwd=notes, environ={"LC_ALL": "C", "PYTHONUTF8": "0"}
