@@ -32,6 +32,9 @@ def names(text: str, language: str = "en") -> frozenset[str]:
     return frozenset(word.key for word in words(text, language) if word.kind in _NAMING)
 
 
-def named(titles: Sequence[Title], names: frozenset[str]) -> bool:
-    """Whether one of the titles stands whole among the names of a text."""
-    return any(title <= names for title in titles)
+def named(titles: Sequence[Title], names: frozenset[str], own: Sequence[Title] = ()) -> bool:
+    """Whether one of the titles stands whole among the names of a text.
+
+    own: titles of the text itself, which tell it from no other part of its document.
+    """
+    return any(title <= names for title in titles if title not in own)

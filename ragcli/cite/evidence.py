@@ -146,10 +146,13 @@ def _alone_and_joined(
     titles = bridge.titles(window.titles, question.keys, language)
     names = bridge.names(" ".join(window.sentences), language)
     for other in others:
-        back = bridge.named(bridge.titles(other.titles, question.keys, language), names)
+        theirs = bridge.titles(other.titles, question.keys, language)
+        back = bridge.named(theirs, names, titles)
         for place in _places(question, [other], language):
             adds = any(more > less for more, less in zip(said, place.found, strict=True))
-            if adds and (back or bridge.named(titles, bridge.names(place.window, language))):
+            if adds and (
+                back or bridge.named(titles, bridge.names(place.window, language), theirs)
+            ):
                 yield _joined(question, own, place.found, place.similarity)
 
 
@@ -179,7 +182,7 @@ def _places(question: Question, passages: Sequence[PassageView], language: str) 
             place = _place(question, passage, at, found)
             names = bridge.names(place.window, language) if any(titles) else frozenset()
             for other, found in enumerate(in_passage):
-                if other != number and bridge.named(titles[other], names):
+                if other != number and bridge.named(titles[other], names, titles[number]):
                     place = _joined(question, place, found)
             places.append(place)
     return places

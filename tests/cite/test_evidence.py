@@ -189,3 +189,16 @@ def test_a_sentence_that_names_the_title_of_the_best_place_is_near() -> None:
         other = hit(2, text, similarity=0.2)
         found = nearness(question, evidence, [best, other], [other.passage.sentences[0].id])
         assert (found >= NEAR) is near
+
+
+def test_a_title_of_both_joins_nothing() -> None:
+    film = replace(FILM, titles=("Ada Berg",))
+    other = person("Ada Berg", "She was born in the town of Moss.")
+    alone = [replace(film, titles=()), replace(other, titles=())]
+    assert weigh(TWO_STEPS, [film, other]).score == weigh(TWO_STEPS, alone).score
+    hits = tuple(
+        replace(one, document=replace(one.document, title="Ada Berg"))
+        for one in two_steps("Ada Berg", "She was born in the town of Moss.")
+    )
+    evidence = weigh(TWO_STEPS, [view(one) for one in hits])
+    assert nearness(TWO_STEPS, evidence, hits, [hits[1].passage.sentences[0].id]) < NEAR
