@@ -166,20 +166,20 @@ class Simulator:
     ) -> Iterator[Pool]:
         """Answers question by question, and yields each when all its mixes are on the disk.
 
-        stop: asked before each question that has mixes to answer, with the seconds the last
-        one took. tick: told how many answers were made. Raises ModelError.
+        stop: asked before each answer, with the seconds the last one took; a question that is
+        not whole then is not yielded, but what it has is kept. tick: told how many answers were
+        made. Raises ModelError.
         """
         made, spent = 0, 0.0
         for pool in pools:
-            left = self.missing([pool], design)
-            if left and stop(spent):
-                return
-            began = time.monotonic()
-            for mix in left:
+            for mix in self.missing([pool], design):
+                if stop(spent):
+                    return
+                began = time.monotonic()
                 self._answer(mix)
+                spent = time.monotonic() - began
                 made += 1
                 tick(made)
-            spent = time.monotonic() - began if left else spent
             yield pool
 
     def result(self, done: Sequence[Pool], design: Design) -> Result:

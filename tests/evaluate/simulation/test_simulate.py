@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,21 +114,41 @@ def test_points_are_means_over_the_questions(
     simulator.close()
 
 
-def test_a_stopped_run_keeps_whole_questions(
-    found: tuple[Pool, ...], generator: FakeGenerator, store: Store
+def test_a_run_that_is_stopped_amid_a_question_counts_whole_ones_and_keeps_the_rest(
+    found: tuple[Pool, ...], generator: FakeGenerator, store: Store, tmp_path: Path
 ) -> None:
     simulator = Simulator(generator, store)
+    first, second = (len(simulator.wanted(pool, DESIGN)) for pool in found)
     asked: list[float] = []
 
     def stop(last: float) -> bool:
         asked.append(last)
-        return len(asked) > 1
+        return len(asked) > first + 2
 
     done = list(simulator.run(found, DESIGN, stop=stop))
     assert [pool.question.id for pool in done] == ["Rask"]
     assert simulator.result(done, DESIGN).questions == 1
-    assert list(simulator.run(found, DESIGN)) == list(found)
+    assert len(list(read_rows(tmp_path / "out"))) == first + 2
+    made: list[int] = []
+    assert list(simulator.run(found, DESIGN, tick=made.append)) == list(found)
+    assert made[-1] == second - 2
     simulator.close()
+
+
+def test_a_row_that_a_kill_cut_short_is_made_again_and_no_other(
+    found: tuple[Pool, ...], generator: FakeGenerator, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    with Store(folder) as opened:
+        whole = Simulator(generator, opened)
+        result = whole.result(list(whole.run(found, DESIGN)), DESIGN)
+    file = folder / "rows.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    made: list[int] = []
+    with Store(folder) as opened:
+        again = Simulator(generator, opened)
+        assert again.result(list(again.run(found, DESIGN, tick=made.append)), DESIGN) == result
+    assert made == [1]
 
 
 def test_sentences_alone(found: tuple[Pool, ...], generator: FakeGenerator, store: Store) -> None:
@@ -205,3 +226,13 @@ def test_bad_use_of_the_command(data: Path, tmp_path: Path) -> None:
     result = invoke("eval", "simulate", "--data", str(bare))
     assert result.code == 2
     assert "nothing to simulate with" in result.err
+
+
+def test_plots_without_their_package_are_one_clear_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = invoke("eval", "simulate", "--data", str(data), "--plots")
+    assert result.code == 2
+    assert "plots need the package matplotlib" in result.err
+    assert "pip install 'ragcli[plots]'" in result.err
