@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.errors import UsageError
-from ragcli.evaluate.simulation.analysis import Baselines, Point, histogram, marked
+from ragcli.evaluate.simulation.analysis import Baselines, Point, correlations, histogram, marked
 
 _SHAPES = {"": ("o", "0.75", "other"), "above full": ("^", "0.1", "above full knowledge"),
            "below none": ("v", "white", "below no knowledge")}  # fmt: skip
@@ -72,63 +72,104 @@ def _figure(columns: int = 1) -> tuple[Any, Any]:
 def _plane(points: Sequence[Point], baselines: Baselines) -> Any:
     """Answer F1 written beside each point of the plane of precision and recall."""
     figure, (axes,) = _figure()
+    _scatter(axes, points, baselines, "kp", "kr")
+    for group in _near(points):
+        low, high = min(one.f1 for one in group), max(one.f1 for one in group)
+        text = _short(low) if _short(low) == _short(high) else f"{_short(low)}-{_short(high)}"
+        axes.annotate(text, (group[-1].kp, group[-1].kr), (6, 5),
+                      textcoords="offset points", fontsize=7)  # fmt: skip
+    axes.set(xlabel="knowledge precision", ylabel="knowledge recall", xlim=(-0.05, 1.1),
+             ylim=(-0.05, 1.1), title="answer F1 by mix")  # fmt: skip
+    _legend(figure, axes)
+    return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
+def _near(points: Sequence[Point]) -> list[list[Point]]:
+    """Points whose labels would cover each other, from left to right."""
+    groups: list[list[Point]] = []
+    for one in sorted(points, key=lambda one: (round(one.kr, 2), one.kp)):
+        last = groups[-1][-1] if groups else None
+        if last and abs(one.kr - last.kr) < 0.03 and one.kp - last.kp < 0.06:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def _scatter(axes: Any, points: Sequence[Point], baselines: Baselines, x: str, y: str) -> None:
     for mark, (shape, shade, label) in _SHAPES.items():
         some = [one for one in points if marked(one, baselines) == mark]
         if some:
             axes.scatter(
-                [one.kp for one in some], [one.kr for one in some],
-                marker=shape, c=shade, edgecolors="0.1", s=60, label=label, zorder=3,
+                [getattr(one, x) for one in some], [getattr(one, y) for one in some],
+                marker=shape, c=shade, edgecolors="0.1", s=50, label=label, zorder=3,
             )  # fmt: skip
-    for one in points:
-        axes.annotate(f"{one.f1:.2f}".lstrip("0"), (one.kp, one.kr), (5, 4),
-                      textcoords="offset points", fontsize=7)  # fmt: skip
-    axes.set(xlabel="knowledge precision", ylabel="knowledge recall", xlim=(-0.05, 1.1),
-             ylim=(-0.05, 1.1), title="answer F1 by mix")  # fmt: skip
-    axes.legend(fontsize=8, loc="lower right")
-    return figure
 
 
 def _metrics(points: Sequence[Point], baselines: Baselines) -> Any:
-    """Answer F1 against each knowledge metric, with standard errors."""
+    """Answer F1 against each knowledge metric, with standard errors and correlation."""
     figure, every = _figure(3)
+    found = correlations(points)
     for axes, (name, label) in zip(every, _METRICS.items(), strict=True):
         axes.errorbar(
             [getattr(one, name) for one in points], [one.f1 for one in points],
             [one.f1_error for one in points],
-            fmt="o", color="0.2", ecolor="0.7", markersize=5, capsize=2,
+            fmt="none", ecolor="0.7", capsize=2,
         )  # fmt: skip
+        _scatter(axes, points, baselines, name, "f1")
         _base_lines(axes, baselines)
-        axes.set(xlabel=label, xlim=(-0.05, 1.05))
+        r = found[name]
+        axes.set(xlabel=label, xlim=(-0.05, 1.05), title="" if r is None else f"r = {r:.2f}")
     every[0].set_ylabel("answer F1")
+    _legend(figure, every[0])
     return figure
 
 
 def _contours(points: Sequence[Point], baselines: Baselines) -> Any:
     """Answer F1 against precision, a line for each rate of gold sentences."""
     figure, (axes,) = _figure()
-    for number, rate in enumerate(sorted({one.p_gold for one in points})):
+    rates = sorted({one.p_gold for one in points})
+    for number, rate in enumerate(rates):
         line = sorted((one for one in points if one.p_gold == rate), key=lambda one: one.kp)
         recall = sum(one.kr for one in line) / len(line)
         axes.plot(
             [one.kp for one in line], [one.f1 for one in line],
             linestyle=_LINES[number % len(_LINES)], marker=_MARKERS[number % len(_MARKERS)],
-            color=f"{max(0.0, 0.7 - 0.15 * number):.2f}", label=f"recall {recall:.2f}",
+            color=f"{0.7 * (1 - number / len(rates)):.2f}", label=f"recall {recall:.2f}",
         )  # fmt: skip
     _base_lines(axes, baselines)
     axes.set(xlabel="knowledge precision", ylabel="answer F1", xlim=(-0.05, 1.05))
-    axes.legend(fontsize=8)
+    _legend(figure, axes)
     return figure
 
 
+def _legend(figure: Any, axes: Any) -> None:
+    """Beside the points: it covers none."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+
+
 def _base_lines(axes: Any, baselines: Baselines) -> None:
-    for one, style, label in (
-        (baselines.gold, (0, (1, 1)), "gold"),
-        (baselines.full, (0, (5, 2)), "full"),
-        (baselines.none, (0, (1, 3)), "none"),
-    ):
+    """Lines of the baselines, named at the right edge; near ones share a name."""
+    low, high = axes.get_ylim()
+    names: list[tuple[float, str]] = []
+    for one, style, label in sorted(
+        ((baselines.none, (0, (1, 3)), "none"), (baselines.full, (0, (5, 2)), "full"),
+         (baselines.gold, (0, (1, 1)), "gold")),
+        key=lambda line: line[0].f1,
+    ):  # fmt: skip
         axes.axhline(one.f1, color="0.45", linewidth=1, linestyle=style)
-        axes.annotate(label, (1.05, one.f1), (-2, 2), textcoords="offset points",
-                      ha="right", fontsize=7, color="0.3")  # fmt: skip
+        if names and one.f1 - names[-1][0] < 0.05 * (high - low):
+            names[-1] = (names[-1][0], f"{names[-1][1]}, {label}")
+        else:
+            names.append((one.f1, label))
+    for height, text in names:
+        axes.annotate(text, (1, height), (3, 0), xycoords=("axes fraction", "data"),
+                      textcoords="offset points", va="center", fontsize=7, color="0.3")  # fmt: skip
 
 
 def _alone(values: Sequence[float]) -> Any:
