@@ -118,7 +118,7 @@ def _metrics(points: Sequence[Point], baselines: Baselines) -> Any:
         axes.errorbar(
             [getattr(one, name) for one in points], [one.f1 for one in points],
             [one.f1_error for one in points],
-            fmt="none", ecolor="0.7", capsize=2,
+            fmt="none", color="0.7", ecolor="0.7", capsize=2,
         )  # fmt: skip
         _scatter(axes, points, baselines, name, "f1")
         _base_lines(axes, baselines)

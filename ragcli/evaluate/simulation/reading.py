@@ -50,8 +50,10 @@ class BlockSession:
         there = self._inner.tokens(0)[: self._inner.decoded(0)]
         same = min(common_prefix(there, tokens) // self._block * self._block, blocks)
         self._inner.truncate(0, min(same, self._inner.length(0)))
-        same = min(same, self._inner.decoded(0))  # none where the engine cannot cut
         self._inner.start({0: tokens[:same]}, keep=True)
+        if not self._inner.holds(tokens[:same]):  # an engine that cannot cut
+            same = 0
+            self._inner.start({0: ()})
         for at in range(same, blocks, self._block):
             self._inner.advance([Feed(0, tokens[at : at + self._block].tolist(), "none")])
         self._rest = tokens[blocks:].tolist()
