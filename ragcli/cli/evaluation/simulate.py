@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +84,7 @@ def simulate(
         from ragcli.evaluate.simulation.plots import check
 
         check()
-    found, name = _pools(data, limit)
+    found, name = _pools(env, data, limit)
     folder = out or _default_folder(name)
     with _opened(env, config, folder) as (simulator, generator):
         _say_cost(env, simulator.missing(found, design), generator, budget)
@@ -115,12 +116,17 @@ def _design(
     return Design(rates(grid, "linear"), noise, cap, noisy_gold, seed, alone)
 
 
-def _pools(data: Path, limit: int) -> tuple[tuple[Pool, ...], str]:
+def _pools(env: Environment, data: Path, limit: int) -> tuple[tuple[Pool, ...], str]:
     from ragcli.evaluate.datasets import load
     from ragcli.evaluate.simulation.pools import pools
 
     dataset = load(data, limit)
-    return pools(dataset), dataset.name
+    found = pools(dataset)
+    left = len(dataset.questions) - len(found)
+    if left:
+        env.note(f"{left} of {len(dataset.questions)} questions left out: none of their sentences"
+                 " is marked as gold, or they have no answers")  # fmt: skip
+    return found, dataset.name
 
 
 def _default_folder(name: str) -> Path:
@@ -163,11 +169,24 @@ def _say_cost(
     text = " ".join(largest.pool.sentences)
     speed = measure(generator, text)
     each = len(generator.vocabulary.tokenize(text)) / len(largest.pool.sentences)
-    read = sum(_FIXED + each * len(mix.chosen) for mix in missing)
+    read = sum(_FIXED + each * new for new in _unread(missing))
     minutes = (read / speed.reading + _ANSWER * len(missing) / speed.writing) / 60
     env.note(f"{len(missing)} answers to make: about {max(1, round(minutes))} min")
     if budget is not None and minutes > budget:
         env.note(f"the budget of {budget:g} min is enough for about {budget / minutes:.0%} of them")
+
+
+def _unread(missing: Sequence[Mix]) -> Iterator[int]:
+    """Sentences that each set does not begin with as the one before it does: those are kept."""
+    before: tuple[str, tuple[int, ...]] = ("", ())
+    for mix in missing:
+        name, chosen = mix.pool.question.id, before[1]
+        same = 0
+        if name == before[0]:
+            pairs = zip(chosen, mix.chosen, strict=False)
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        yield len(mix.chosen) - same
+        before = (name, mix.chosen)
 
 
 def _run(
@@ -211,7 +230,7 @@ def _show(
     if as_json:
         env.json(document(result, design, about))
         return
-    from ragcli.render.terminal import columns
+    from ragcli.render.terminal import columns, count
 
     printer = env.printer()
     columns(printer, table(result))
@@ -221,4 +240,4 @@ def _show(
         printer.blank()
     for line in told(result, design):
         printer.line(line)
-    printer.line(f"{result.questions} questions; answers in {about['folder']}")
+    printer.line(f"{count(result.questions, 'question')}; answers in {about['folder']}")

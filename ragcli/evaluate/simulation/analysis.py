@@ -215,8 +215,9 @@ def _capped(points: Sequence[Point], full: Point, cap: int | None) -> str:
     if cap is None:
         return ""
     best = max(points, key=lambda one: one.f1)
+    noun = "sentence" if cap == 1 else "sentences"
     return (
-        f"With at most {cap} sentences the best mix has F1 {best.f1:.3f} (precision {best.kp:.2f},"
+        f"With at most {cap} {noun} the best mix has F1 {best.f1:.3f} (precision {best.kp:.2f},"
         f" recall {best.kr:.2f}), all candidates {full.f1:.3f}: fewer sentences cost nothing only"
         " where precision and recall stay."
     )

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from cli.harness import invoke
 
+from ragcli.cli.evaluation.simulate import _unread
 from ragcli.errors import UsageError
 from ragcli.evaluate.simulation.plots import draw
 from ragcli.evaluate.simulation.pools import Pool, pools
 from ragcli.evaluate.simulation.sampling import rates
-from ragcli.evaluate.simulation.simulate import Design, Simulator, bounds, mixes, singles
+from ragcli.evaluate.simulation.simulate import Design, Mix, Simulator, bounds, mixes, singles
 from ragcli.evaluate.store import Store, read_rows
 from ragcli.evaluate.types import Dataset, GivenPassage, Question
 from tests.methods.fakes import FakeGenerator
@@ -236,3 +237,25 @@ def test_plots_without_their_package_are_one_clear_line(
     assert result.code == 2
     assert "plots need the package matplotlib" in result.err
     assert "pip install 'ragcli[plots]'" in result.err
+
+
+def test_the_estimate_counts_what_two_sets_begin_with_once(found: tuple[Pool, ...]) -> None:
+    one, other = found
+    sets = [(one, ()), (one, (0, 1, 2)), (one, (0, 1, 3)), (one, (1,)), (other, (1, 2))]
+    missing = [Mix(pool, pool.gold, chosen) for pool, chosen in sets]
+    assert list(_unread(missing)) == [0, 3, 1, 1, 2]
+
+
+@pytest.mark.model
+def test_questions_without_marks_are_left_out_and_counted(data: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
+    for passage in rows[1]["passages"]:
+        passage["gold"] = [0] * len(passage["gold"])
+    data.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    result = invoke("eval", "simulate", "--data", str(data), "--grid", "2", "--threads", "1",
+                    "--alone", "--cap", "1", "--out", str(tmp_path / "out"))  # fmt: skip
+    assert result.code == 0
+    assert "1 of 2 questions left out" in result.err
+    assert "F1 of a sentence alone" in result.out
+    assert "With at most 1 sentence " in result.out
+    assert "1 question; answers in" in result.out
