@@ -32,7 +32,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Means over n questions, and the standard error of the mean answer F1 (0 for one)."""
+    """Means over n questions, and the standard error of the mean answer F1 (0 for one).
+
+    full_error: standard error of the mean difference in answer F1 to all knowledge, taken
+    question by question: hard questions are hard with either.
+    """
 
     p_gold: float
     p_noise: float
@@ -44,6 +48,7 @@ class Point:
     f1: float
     f1_error: float
     sentences: float
+    full_error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,10 @@ class Baselines:
     gold: Point
 
 
-def point(p_gold: float, p_noise: float, outcomes: Sequence[Outcome]) -> Point:
-    """Raises ValueError for no outcomes."""
+def point(
+    p_gold: float, p_noise: float, outcomes: Sequence[Outcome], full: Sequence[Outcome]
+) -> Point:
+    """full: the same questions with all knowledge. Raises ValueError for no outcomes."""
     if not outcomes:
         raise ValueError("no question was answered")
     return Point(
@@ -70,6 +77,9 @@ def point(p_gold: float, p_noise: float, outcomes: Sequence[Outcome]) -> Point:
         f1=mean(one.f1 for one in outcomes),
         f1_error=standard_error([one.f1 for one in outcomes]),
         sentences=mean(one.sentences for one in outcomes),
+        full_error=standard_error(
+            [one.f1 - other.f1 for one, other in zip(outcomes, full, strict=True)]
+        ),
     )
 
 
@@ -133,8 +143,7 @@ def advice(
     cap: most sentences of a mix.
     """
     none, full, gold = baselines.none, baselines.full, baselines.gold
-    room, error = gold.f1 - full.f1, math.hypot(gold.f1_error, full.f1_error)
-    lines = [_value(full, none), _room(room, error, full, gold), _kind(points, agreement)]
+    lines = [_value(full, none), _room(full, gold), _kind(points, agreement)]
     better = [one for one in points if marked(one, baselines) == "above full"]
     lines += [_where(better, points, full), _harm(points, baselines), _capped(points, full, cap)]
     return [line for line in lines if line]
@@ -149,16 +158,19 @@ def _value(full: Point, none: Point) -> str:
     )
 
 
-def _room(room: float, error: float, full: Point, gold: Point) -> str:
+def _room(full: Point, gold: Point) -> str:
+    room = gold.f1 - full.f1
     numbers = f"F1 {full.f1:.3f} with all candidates, {gold.f1:.3f} with the gold ones alone"
     if room <= 0:
         return f"A selector has nothing to win here: {numbers}."
-    doubt = (
-        ""
-        if room > 2 * error
-        else f", within noise (standard error {error:.3f}): ask more questions"
-    )
-    return f"A perfect selector could win {room:.3f} F1 ({numbers}){doubt}."
+    return f"A perfect selector could win {room:.3f} F1 ({numbers}){_doubt(gold, full)}."
+
+
+def _doubt(one: Point, full: Point) -> str:
+    """Where the lead over all knowledge may be luck."""
+    if one.f1 - full.f1 > 2 * one.full_error:
+        return ""
+    return f", within noise (standard error {one.full_error:.3f}): ask more questions"
 
 
 def _kind(points: Sequence[Point], agreement: float | None) -> str:
@@ -190,7 +202,7 @@ def _where(better: Sequence[Point], points: Sequence[Point], full: Point) -> str
     easiest = min(better, key=lambda one: (one.kp, -one.kr))
     text = (
         f"A selector must reach about precision {easiest.kp:.2f} at recall {easiest.kr:.2f} to beat"
-        f" reading everything (F1 {easiest.f1:.3f} against {full.f1:.3f})."
+        f" reading everything (F1 {easiest.f1:.3f} against {full.f1:.3f}){_doubt(easiest, full)}."
     )
     low = [one for one in points if one.kr < _HIGH_RECALL and one in better]
     if not low:

@@ -194,9 +194,10 @@ class Simulator:
                 outcomes.append(self._outcome(mix))
             if design.alone:
                 found.alone += [self._outcome(mix).f1 for mix in singles(pool)]
-        found.points = [point(*cell, outcomes) for cell, outcomes in by_cell.items()]
+        every = by_bound[1]
+        found.points = [point(*cell, outcomes, every) for cell, outcomes in by_cell.items()]
         none, full, gold = (
-            point(*rates, outcomes)
+            point(*rates, outcomes, every)
             for rates, outcomes in zip(((0, 0), (1, 1), (1, 0)), by_bound, strict=True)
         )
         found.baselines = Baselines(none, full, gold)

@@ -23,7 +23,7 @@ from ragcli.evaluate.simulation.analysis import (
 
 def at(kp: float, kr: float, f1: float, error: float = 0.01) -> Point:
     both = 2 * kp * kr / (kp + kr) if kp + kr else 0.0
-    return Point(kr, 0.1, 10, kp, kr, both, f1, f1, error, 3.0)
+    return Point(kr, 0.1, 10, kp, kr, both, f1, f1, error, 3.0, error)
 
 
 BASES = Baselines(at(0, 0, 0.1), at(0.1, 1, 0.4), at(1, 1, 0.6))
@@ -31,13 +31,18 @@ GRID = [(p, r) for p in (0.1, 0.4, 0.7, 1.0) for r in (0.2, 0.5, 0.8, 1.0)]
 
 
 def test_a_point_is_the_means_and_the_standard_error() -> None:
-    found = point(0.5, 0.1, [Outcome(1, 0.5, 0.6, 0, 0.2, 1), Outcome(0.5, 1, 0.7, 1, 0.6, 4)])
+    some = [Outcome(1, 0.5, 0.6, 0, 0.2, 1), Outcome(0.5, 1, 0.7, 1, 0.6, 4)]
+    full = [Outcome(0.1, 1, 0.2, 0, 0.1, 9), Outcome(0.1, 1, 0.2, 0, 0.3, 9)]
+    found = point(0.5, 0.1, some, full)
     assert (found.kp, found.kr, found.em, found.sentences) == (0.75, 0.75, 0.5, 2.5)
     assert found.f1 == pytest.approx(0.4)
     # deviation of 0.2 and 0.6 over n - 1: √(2 · 0.04) = 0.2828; by √2: 0.2
     assert found.f1_error == pytest.approx(0.2)
+    # differences 0.1 and 0.3: √(2 · 0.01) = 0.1414; by √2: 0.1
+    assert found.full_error == pytest.approx(0.1)
+    assert point(1, 1, full, full).full_error == 0
     with pytest.raises(ValueError, match="no question"):
-        point(0, 0, [])
+        point(0, 0, [], [])
 
 
 def test_one_value_has_no_error() -> None:
@@ -116,5 +121,11 @@ def test_advice_says_where_there_is_nothing_to_win() -> None:
 
 
 def test_advice_names_noise() -> None:
-    bases = Baselines(at(0, 0, 0.1), at(0.1, 1, 0.4, 0.05), at(1, 1, 0.45, 0.05))
-    assert "within noise" in " ".join(advice([at(p, r, 0.3 * r) for p, r in GRID], bases))
+    full = at(0.1, 1, 0.4)
+    mixes = [at(p, r, 0.3 * r) for p, r in GRID] + [at(0.8, 0.8, 0.42, 0.02)]
+    near = Baselines(at(0, 0, 0.1), full, at(1, 1, 0.45, 0.05))
+    _, room, _, where, *_ = advice(mixes, near)
+    assert "within noise (standard error 0.050)" in room
+    assert "within noise (standard error 0.020)" in where
+    sure = Baselines(near.none, full, at(1, 1, 0.45, 0.02))
+    assert "within noise" not in advice(mixes, sure)[1]

@@ -14,7 +14,7 @@ from ragcli.evaluate.simulation.plots import _base_lines, _near, draw
 
 def at(kp: float, kr: float, f1: float) -> Point:
     both = 2 * kp * kr / (kp + kr) if kp + kr else 0.0
-    return Point(kr, 0.1, 10, kp, kr, both, f1, f1, 0.05, 3.0)
+    return Point(kr, 0.1, 10, kp, kr, both, f1, f1, 0.05, 3.0, 0.05)
 
 
 def test_every_colour_is_a_grey(tmp_path: Path) -> None:
