@@ -214,11 +214,14 @@ class Answering:
 
 
 def levels(config: Config) -> Levels:
-    """Risk from which tokens are highlighted."""
-    from ragcli.render.risk import HIGH_RISK, Levels
+    """Risk from which tokens are highlighted. Raises UsageError for what does not go together."""
+    from ragcli.methods.analysing import for_method
+    from ragcli.methods.bases import combined
+    from ragcli.render.risk import HIGH_FACTOR, Levels
 
-    risky = parse(config.assignments).drag.delta
-    return Levels(risky, max(risky, HIGH_RISK))
+    method = combined(config["method"], base=config["base"], select=config["select"])
+    risky = for_method(parse(config.assignments), method).drag.delta
+    return Levels(risky, risky * HIGH_FACTOR)
 
 
 def stale_warnings(reader: Reader, documents: Sequence[Document]) -> list[str]:

@@ -172,8 +172,8 @@ class DragOptions(_Checked):
         float, 0.5, "weight of the noise reference", "DRAG eq. 8; value ours", within=(0, 100)
     )
     delta: float = _option(
-        float, 0.09, "risk from which a token is calibrated; the default is about 15 % of the"
-        " bundled model's tokens (0.45 where attention is renormalised)",
+        float, 0.15, "risk from which a token is calibrated: about 15 % of the tokens; left alone,"
+        " it is 0.05 where no analyzer scores the documents, since risk is smaller there",
         "DRAG eq. 8; value ours", within=(0, None),
     )  # fmt: skip
     tokens: Literal["risky", "all"] = _option(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragcli.decoding.options import DECODERS, Setting
+from ragcli.decoding.options import DECODERS, DragOptions, Setting
 from ragcli.decoding.settings import Settings
 from ragcli.errors import UsageError
 from ragcli.llm.base import PromptPiece
@@ -51,6 +51,11 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
     ),
 }  # fmt: skip
 
+
+# About 15 % of the tokens of plain answers to HotpotQA reach it, where retrieval scores the
+# documents and r_lex is 1: the 85th percentile is 0.040 for the bundled model, 0.053 for a 0.5B
+# one. With an analyzer it is 0.13 for the larger, 0.21 for the bundled model.
+RETRIEVAL_DELTA = 0.05
 
 NO_ADAPTER = "drag.analyzer=adapter needs an adapter"
 ADAPTER_HINT = "--adapter FILE names a LoRA in GGUF form, trained on the generator"
@@ -150,3 +155,16 @@ def check_adapter(method: Method, settings: Settings, adapter: Path | None) -> N
     if adapter is None:
         raise UsageError(NO_ADAPTER, hint=ADAPTER_HINT)
     check_gguf(adapter, ADAPTER_HINT)
+
+
+def analyses(method: Method) -> bool:
+    """Whether an analyzer scores the documents that the method reads."""
+    stage = method.select
+    return isinstance(getattr(stage, "inner", stage), Analyse)
+
+
+def for_method(settings: Settings, method: Method) -> Settings:
+    """The settings with `drag.delta` on the scale of the method's risk, unless it was set."""
+    if analyses(method) or settings.drag.delta != DragOptions().delta:
+        return settings
+    return replace(settings, drag=replace(settings.drag, delta=RETRIEVAL_DELTA))

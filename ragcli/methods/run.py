@@ -24,6 +24,7 @@ from ragcli.index.reader import Reader
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
 from ragcli.methods import quoting, verbatim
+from ragcli.methods.analysing import for_method
 from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
@@ -158,7 +159,7 @@ class Asker:
             search,
             self._generator,
             self._encode,
-            self._settings,
+            for_method(self._settings, method),
             options.decode or method.decode,
             partial(search, scored=False),
             at,
@@ -322,7 +323,7 @@ class Asker:
             model=identity_of(self._generator),
             index=self._reader.identity,
             documents=documents,
-            settings=self._settings,
+            settings=run.tools.settings,
             method=run.method.name,
             base=run.method.base,
             decode="" if self._options.verbatim else run.tools.decode,

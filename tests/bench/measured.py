@@ -55,13 +55,21 @@ def merge(folder: Path) -> str:
     rows = [{field: row[field] for field in FIELDS} for row in read_rows(folder)]
     names = {row["dataset"] for row in rows}
     for name in names:
-        every = kept(name) | {row["key"]: row for row in rows if row["dataset"] == name}
+        mine = [row for row in rows if row["dataset"] == name]
+        new = {identity(row) for row in mine}
+        every = {key: row for key, row in kept(name).items() if identity(row) not in new}
+        every |= {row["key"]: row for row in mine}
         ordered = sorted(
             every.values(), key=lambda row: (row["question_id"], row["arm"], row["key"])
         )
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ordered)
         (KEPT / f"{name}.jsonl").write_text(text, encoding="utf-8")
     return f"{folder}: {len(rows)} rows of {', '.join(sorted(names))}"
+
+
+def identity(row: dict[str, Any]) -> tuple[str, ...]:
+    """Of these only the newest row counts: an older one had other settings or prompts."""
+    return row["question_id"], row["arm"], row["model"]
 
 
 def seed(name: str, folder: Path) -> None:

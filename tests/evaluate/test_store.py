@@ -50,7 +50,10 @@ def test_two_writers_are_one_too_many(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(UsageError, match=r"cannot keep rows in .*file") as caught, Store(folder):
+        with (
+            pytest.raises(UsageError, match=r"cannot keep rows in .*file") as caught,
+            Store(folder),
+        ):
             pass
         assert "--out" in caught.value.hint
 

@@ -39,10 +39,10 @@ def report(
     from ragcli.evaluate.report.build import build
     from ragcli.evaluate.report.kept import read
     from ragcli.evaluate.report.page import html
-    from ragcli.render.risk import HIGH_RISK
+    from ragcli.render.risk import HIGH_FACTOR
 
     env = options.environment(ctx)
-    page = build(read(folder), high=HIGH_RISK)
+    page = build(read(folder), high=HIGH_FACTOR)
     file = out or folder / NAME
     _write(file, html(page))
     if as_json or (ctx.parent is not None and ctx.parent.params.get("as_json")):

@@ -40,7 +40,7 @@ def answer_view(
     numbers: Mapping[Place, int],
     high: float,
 ) -> AnswerView:
-    """numbers: of the question's source sentences. high: risk from which marks are strong."""
+    """numbers: of the question's source sentences. high: times the risk of a mark, from which it is strong."""
     scores = tuple((label(name), number_text(row["scores"][name])) for name in _known(row))
     facts = _facts(row)
     if answer is None:
@@ -48,7 +48,7 @@ def answer_view(
         return AnswerView(number, arm, text, _notes(row, {}), facts, scores, whole=False)
     tokens = answer.get("tokens", ())
     risky = float(answer.get("parameters", {}).get("drag.delta", DragOptions().delta))
-    levels = Levels(risky, max(risky, high))
+    levels = Levels(risky, risky * high)
     differs = written(tokens).strip() != str(answer["answer"]).strip()
     return AnswerView(
         number,

@@ -30,7 +30,7 @@ _IN_QUESTION = (*HEADLINE, "knowledge_f1", "citation_recall", "citation_precisio
 
 
 def build(kept: Kept, *, high: float) -> Page:
-    """The page of a run. high: risk from which tokens are marked strongly."""
+    """The page of a run. high: times the risk of a mark, from which it is strong."""
     summaries = summarise(kept.all_rows, kept.arms)
     chip = next((name for name in _CHIPS if any(name in s.metrics for s in summaries)), "")
     return Page(

@@ -32,7 +32,7 @@ def test_a_page_of_a_run(small: Corpus, tmp_path: Path) -> None:
     assert summarise(kept.all_rows, kept.arms) == summarise(rows, arms)
     assert list(kept.questions) == [question.id for question in plan.questions]
 
-    tree = LexborHTMLParser(html(build(kept, high=0.12)))
+    tree = LexborHTMLParser(html(build(kept, high=4 / 3)))
     questions = tree.css("details.question")
     assert len(questions) == len(plan.questions)
     for shown, question in zip(questions, plan.questions, strict=True):

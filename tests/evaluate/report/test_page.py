@@ -21,7 +21,7 @@ from .kept_run import ARMS, HOSTILE, QUESTIONS, answer, rows, write
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return html(build(read(write(tmp_path_factory.mktemp("run"))), high=0.12))
+    return html(build(read(write(tmp_path_factory.mktemp("run"))), high=4 / 3))
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_tables_have_heads_and_fields_have_names(text: str) -> None:
 
 
 def test_without_its_record_and_answers_rows_are_enough(tmp_path: Path) -> None:
-    page = html(build(read(write(tmp_path, told=False, answers=False)), high=0.12))
+    page = html(build(read(write(tmp_path, told=False, answers=False)), high=4 / 3))
     tree = LexborHTMLParser(page)
     assert len(tree.css("details.question article.arm")) == len(QUESTIONS) * len(ARMS)
     notes = [node.text() for node in tree.css("header .note")]
@@ -193,6 +193,6 @@ def test_names_of_arms_are_texts_too(tmp_path: Path) -> None:
     name = "plain\x1b]0;owned\x07\u202e"
     with Store(tmp_path) as store:
         store.add({**rows()[0], "arm": name}, answer("Who?"))
-    page = html(build(read(tmp_path), high=0.12))
+    page = html(build(read(tmp_path), high=4 / 3))
     assert "owned" in page
     assert not re.search("[\x07\x1b\u202e]", page)
