@@ -67,6 +67,7 @@ VARIANTS: dict[str, Variant] = {
     "drag-components": Variant("drag", ("drag.order=components",)),
     "drag-generator": Variant("drag", ("drag.analyzer=generator",), True),
     "ggatrieval": Variant("ggatrieval"),
+    "ggatrieval-generator": Variant("ggatrieval", ("ggatrieval.backend=generator",), True),
 }  # fmt: skip
 
 
