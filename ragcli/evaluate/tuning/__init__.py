@@ -1,0 +1,1 @@
+"""Parameters fitted on questions with known answers, and whether the fit holds on others."""
