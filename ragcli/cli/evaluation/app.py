@@ -5,14 +5,14 @@ from __future__ import annotations
 import typer
 
 from ragcli.cli import options
-from ragcli.cli.evaluation import report, run, simulate, verifiers
+from ragcli.cli.evaluation import report, run, simulate, tune, verifiers
 
 
 def register(app: typer.Typer) -> None:
     """Add the group with its commands, in the order of the help text."""
     group = type(app)(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(evaluation)
-    for module in (run, simulate, report, verifiers):
+    for module in (run, simulate, tune, report, verifiers):
         module.register(group)
     app.add_typer(group, name="eval")
 

@@ -175,7 +175,7 @@ def _bench(asked: _Asked, out: Path | None) -> Iterator[Bench]:
     folder = out or user_cache_dir() / "eval" / "runs" / asked.dataset.name
     with (
         Store(folder) as store,
-        _corpus(asked) as corpus,
+        corpus_of(asked.config, asked.env, asked.dataset) as corpus,
         closing(engine.generator(asked.config, asked.env)) as generator,
     ):
         bench = Bench(corpus, generator, store, describe=answer_document)
@@ -185,18 +185,17 @@ def _bench(asked: _Asked, out: Path | None) -> Iterator[Bench]:
             bench.close()
 
 
-def _corpus(asked: _Asked) -> Corpus:
+def corpus_of(config: Config, env: Environment, dataset: Dataset) -> Corpus:
     """The data's own texts, indexed; or the user's index, where the data brings none."""
     from ragcli.evaluate.corpus import build, over
 
-    config, env = asked.config, asked.env
-    if not asked.dataset.corpus and not asked.dataset.own:
-        return over(engine.reader(config, env), asked.dataset)
+    if not dataset.corpus and not dataset.own:
+        return over(engine.reader(config, env), dataset)
     from ragcli.encoders import resolve_encoder
 
     identity = resolve_encoder(config["encoder"]).identity
     return build(
-        asked.dataset, engine.encoder(config, env), identity,
+        dataset, engine.encoder(config, env), identity,
         workers=engine.workers(config), watch=_Indexing(env),
     )  # fmt: skip
 

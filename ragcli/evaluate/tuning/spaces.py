@@ -63,6 +63,8 @@ def declared(tries: Sequence[str]) -> dict[str, tuple[Axis, ...]]:
         points = tuple((f"{key.strip()}={v.strip()}",) for v in values.split(",") if v.strip())
         if not equals or not points or part not in SEARCHED:
             raise UsageError(f"--try {text}: nothing to try", hint="write --try fke.alpha=0.5,1,2")
+        if key.strip() == "drag.delta":
+            raise UsageError("drag.delta is not searched", hint="--share says what it calibrates")
         for point in points:
             settings_from(point)
         found[part] = (*found.get(part, ()), Axis(key.strip().partition(".")[2], points))

@@ -81,17 +81,17 @@ def test_what_is_really_better_is_found_in_every_fold() -> None:
     assert found.gain.estimate == pytest.approx(0.3, abs=0.02)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_overfitting_shows(seed: int) -> None:
-    """Many points of pure noise: the best looks good on the questions it was chosen by only."""
-    rng = np.random.default_rng(seed)
-    noisy = Space((Axis("a", tuple((f"a={n}",) for n in range(40))),))
-    scores = {point: rng.integers(0, 2, (N, 2)).astype(float) for point in noisy.alone()}
-    found = searched(scores, space=noisy, seed=seed)
-    assert found.point != ()
-    assert found.held_in_gain.estimate > 0.1
-    assert found.crossed.estimate < found.held_in.estimate - 0.05
-    assert not found.better
+def test_overfitting_shows() -> None:
+    """Points of pure noise: the best looks good on the questions it was chosen by only."""
+    noisy = Space((Axis("a", tuple((f"a={n}",) for n in range(12))),))
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        scores = {point: rng.integers(0, 2, (N, 2)).astype(float) for point in noisy.alone()}
+        found.append(searched(scores, space=noisy, seed=seed))
+    assert np.mean([one.held_in_gain.estimate for one in found]) > 0.1
+    assert abs(np.mean([one.gain.estimate for one in found])) < 0.05
+    assert sum(one.better for one in found) <= 3
 
 
 def test_the_start_may_differ_from_what_is_in_force() -> None:
