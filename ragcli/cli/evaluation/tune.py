@@ -124,6 +124,8 @@ def tune(
 
 
 def _dataset(data: Path, corpora: Sequence[Path] | None, limit: int | None) -> Dataset:
-    from ragcli.evaluate.datasets import load
+    """In the fixed order also without a limit: a budget must not leave the first texts alone."""
+    from ragcli.evaluate.datasets import first, load
 
-    return load(data, limit, corpora=tuple(corpora or ()))
+    dataset = load(data, corpora=tuple(corpora or ()))
+    return first(dataset, limit or len(dataset.questions))

@@ -25,7 +25,7 @@ Risks = Sequence[Sequence[float]]  # of each question's tokens
 def threshold(risks: Sequence[float], share: float) -> float:
     """The risk which a share of the tokens reaches, as nearly as equal risks allow.
 
-    Half-way between two neighbours, rounded to three digits where that parts the same tokens.
+    Half-way between two neighbours, in as few digits, three at least, as part the same tokens.
     Among shares equally near the smaller one. Raises ValueError for no tokens.
     """
     values, counts = np.unique(np.asarray(risks, np.float64), return_counts=True)
@@ -39,8 +39,8 @@ def threshold(risks: Sequence[float], share: float) -> float:
     low = float(values[at - 1])
     high = float(values[at]) if at < len(values) else 2 * low or 1.0
     middle = (low + high) / 2
-    short = float(f"{middle:.3g}")
-    return short if low < short <= high else middle
+    short = (float(f"{middle:.{digits}g}") for digits in (3, 4, 5, 6))
+    return next((one for one in short if low < one <= high), middle)
 
 
 def share_of(risks: Risks, delta: float, seed: int = 0) -> Interval:
@@ -77,14 +77,14 @@ def fit_delta(
 def _facts(risks: Risks, delta: float, share: float, by: str, seed: int) -> dict[str, Any]:
     every = list(chain.from_iterable(risks))
     strong = threshold(every, STRONG)
-    low, high = _spread(risks, share, seed)
+    low, high = spread(risks, share, seed)
     return {
         "by": by, "tokens": len(every), "share": share, "delta_low": low, "delta_high": high,
         "strong": strong, "strong_factor": round(strong / delta, 3) if delta else None,
     }  # fmt: skip
 
 
-def _spread(risks: Risks, share: float, seed: int, rounds: int = 500) -> tuple[float, float]:
+def spread(risks: Risks, share: float, seed: int, rounds: int = 500) -> tuple[float, float]:
     """95 % of the deltas that other questions of the same kind would have given."""
     rng = np.random.default_rng(seed)
     n = len(risks)

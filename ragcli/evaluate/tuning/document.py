@@ -86,7 +86,8 @@ def _delta(facts: dict[str, Any]) -> list[str]:
     if "plain" in facts:
         plain = facts["plain"]
         lines.append(
-            f"  where retrieval scores the documents (plain): {plain['delta']:g}, strong from"
+            f"  where retrieval scores the documents (plain): {plain['delta']:g}"
+            f" [{plain['delta_low']:g}, {plain['delta_high']:g}], strong from"
             f" {plain['strong']:.3g} ({plain['tokens']} tokens)"
         )
     return lines

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from ragcli.evaluate.arms import method_of
-from ragcli.evaluate.tuning.delta import STRONG, fit_delta, threshold
+from ragcli.evaluate.tuning.delta import STRONG, fit_delta, spread, threshold
 from ragcli.evaluate.tuning.fit import Fit
 from ragcli.evaluate.tuning.running import BARE, UNCALIBRATED, Outcome, Runner, search
 from ragcli.evaluate.tuning.search import Axis, Point
@@ -35,8 +35,11 @@ def fit_risks(runner: Runner, share: float, k: int, seed: int) -> Fit | None:
     every = list(chain.from_iterable(bare.values()))
     if not every:
         return replace(fit, facts=facts)
+    low, high = spread(list(bare.values()), share, seed)
     plain = {
         "delta": threshold(every, share),
+        "delta_low": low,
+        "delta_high": high,
         "strong": threshold(every, STRONG),
         "tokens": len(every),
     }
