@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ragcli import __version__
 from ragcli.cli import config as configuration
+from ragcli.cli import engine
 from ragcli.cli.config import Config
 from ragcli.cli.environment import Environment
 from ragcli.errors import ExitCode, RagcliError
@@ -163,7 +164,7 @@ def _engine(config: Config) -> Iterator[Finding]:
             "pip install --force-reinstall llama-cpp-python", int(ExitCode.MODEL),
         )  # fmt: skip
         return
-    threads = config["threads"] or default_threads()
+    threads = engine.threads(config) or default_threads()
     yield ok("machine", "threads", f"{threads} used, {os.cpu_count() or 1} cores")
     if C.llama_supports_gpu_offload():
         yield ok("machine", "GPU offload", "supported by this build of llama.cpp")

@@ -67,7 +67,7 @@ def encoder(config: Config, env: Environment) -> Callable[[], Encoder]:
             from ragcli.encoders import open_encoder, resolve_encoder
 
             ref = resolve_encoder(config["encoder"])
-            opened.append(open_encoder(ref, threads=config["threads"], log=env.note))
+            opened.append(open_encoder(ref, threads=threads(config), log=env.note))
         return opened[0]
 
     return open_once
@@ -102,9 +102,11 @@ def generator(config: Config, env: Environment) -> Generator:
     env.detail(f"model: {ref.name} ({shown(ref.path)})")
     if ref.source == "bundled":
         _say_once(env, "small-model", _SMALL)
+    if config["threads"] is not None and config["threads"] > cpus():
+        env.note(f"threads: {cpus()} are used, one a CPU; {config['threads']} were asked for")
     return open_generator(
         ref.path,
-        threads=config["threads"],
+        threads=threads(config),
         gpu_layers=None if config["gpu_layers"] == -1 else config["gpu_layers"],
         n_ctx=config["ctx"],
         verbose=env.verbose > 1,
@@ -113,8 +115,21 @@ def generator(config: Config, env: Environment) -> Generator:
 
 def workers(config: Config) -> int:
     """Processes that read files: --threads, else the CPUs that this process may use."""
-    if config["threads"] is not None:
-        return int(config["threads"])
+    return threads(config) or cpus()
+
+
+def threads(config: Config) -> int | None:
+    """--threads, but no more than there are CPUs, or None where nothing is set.
+
+    The engine's threads wait for each other awake: a few too many make it hundreds of times
+    slower, and the whole machine with it.
+    """
+    chosen = config["threads"]
+    return None if chosen is None else min(int(chosen), cpus())
+
+
+def cpus() -> int:
+    """The CPUs that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
