@@ -40,8 +40,8 @@ class Setting:
             return "true|false"
         kind = {int: "integer", float: "number"}.get(self.type, "text")
         if self.low is not None and self.high is not None:
-            return f"{kind} from {self.low:.15g} to {self.high:.15g}"
-        return f"{kind} of at least {self.low:.15g}" if self.low is not None else kind
+            return f"{kind} from {_plain(self.low)} to {_plain(self.high)}"
+        return f"{kind} of at least {_plain(self.low)}" if self.low is not None else kind
 
     def allows(self, value: object) -> bool:
         """Whether `value` has the type and lies in the range."""
@@ -74,6 +74,10 @@ class Setting:
 def show(value: Value) -> str:
     """A value as `--set` reads it back: `true`, `0.5`, `paper`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _plain(bound: float) -> str:
+    return str(bound) if isinstance(bound, int) else f"{bound:.15g}"
 
 
 def _option(

@@ -67,6 +67,11 @@ def test_a_setting_is_read_as_its_type(text: str, key: str, value: Value) -> Non
             "sampling.max_tokens=1.5 is not allowed: "
             "sampling.max_tokens takes integer from 1 to 1000000",
         ),
+        (
+            "sampling.seed=-1",
+            "sampling.seed=-1 is not allowed: "
+            "sampling.seed takes integer from 0 to 9223372036854775807",
+        ),
         ("sampling.draft=2", "sampling.draft=2 is not allowed: sampling.draft takes true|false"),
         ("drag.on=x", "drag.on=x is not allowed: drag.on takes logits|probabilities"),
         ("sampling.repeats=1", "sampling.repeats=1 would stop every answer"),
