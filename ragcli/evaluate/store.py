@@ -93,7 +93,7 @@ def read_run(folder: Path) -> dict[str, Any]:
         return {}
     try:
         return dict(json.loads(file.read_bytes()))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(f"{shown(file)}: not the record of an evaluation") from error
 
 
@@ -113,7 +113,7 @@ def read_rows(folder: Path) -> Iterator[Row]:
         try:
             row = json.loads(line)
             found[row["key"]] = row
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             if number == len(lines):  # being written, or torn
                 break
             raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragcli.errors import UsageError
 from ragcli.evaluate.metrics.registry import DERIVED, METRICS, Derived, Metric
 from ragcli.evaluate.report.answers import answer_view, label, number_text
 from ragcli.evaluate.report.kept import Kept
@@ -23,14 +24,32 @@ from ragcli.evaluate.summary import (
     summarise,
     table,
 )
+from ragcli.paths import shown
 from ragcli.text.normalise import safe_for_terminal
 
 _CHIPS = ("f1", "str_em", "list_f1_5", "claim_recall", "rouge_l")  # the first that is known
 _IN_QUESTION = (*HEADLINE, "knowledge_f1", "citation_recall", "citation_precision", "seconds")
 
 
+# What reading a record raises that lacks a field, or has one of another kind.
+_ILL_FORMED = (LookupError, TypeError, AttributeError, ValueError)
+
+
 def build(kept: Kept, *, high: float) -> Page:
-    """The page of a run. high: times the risk of a mark, from which it is strong."""
+    """The page of a run. high: times the risk of a mark, from which it is strong.
+
+    Raises UsageError for records that `eval run` did not write so.
+    """
+    try:
+        return _page(kept, high)
+    except _ILL_FORMED as error:
+        raise UsageError(
+            f"what is kept in {shown(kept.folder)} is damaged: {type(error).__name__}: {error}",
+            hint="`ragcli eval run --again` with the same --out makes its rows anew",
+        ) from error
+
+
+def _page(kept: Kept, high: float) -> Page:
     summaries = summarise(kept.all_rows, kept.arms)
     chip = next((name for name in _CHIPS if any(name in s.metrics for s in summaries)), "")
     return Page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,8 @@ def read(folder: Path) -> Kept:
 
 
 def _checked(folder: Path, row: Row) -> Row:
-    if not all(isinstance(row.get(name), kind) for name, kind in _NEEDED.items()):
+    whole = all(isinstance(row.get(name), kind) for name, kind in _NEEDED.items())
+    if not (whole and all(map(_is_number, row["scores"].values()))):
         raise UsageError(
             f"{shown(folder / ROWS)} holds rows of another kind than `eval run` makes",
             hint="a report is made of the --out of `ragcli eval run`",
@@ -66,11 +68,15 @@ def _checked(folder: Path, row: Row) -> Row:
     return row
 
 
+def _is_number(score: object) -> bool:
+    return isinstance(score, (int, float)) and math.isfinite(score)
+
+
 def _answers(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     foreign = UsageError(f"{shown(folder / ANSWERS)}: not the answers of an evaluation")
     try:
         answers = read_answers(folder)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise foreign from error
     if not all(_is_answer(one) for one in answers.values()):
         raise foreign

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragcli.errors import UsageError
+from ragcli.evaluate.report.build import build
 from ragcli.evaluate.report.kept import read
 from ragcli.evaluate.store import ANSWERS, ROWS, RUN, Store
 
@@ -57,6 +58,15 @@ def test_foreign_folders_are_refused(files: dict[str, str], message: str, tmp_pa
         (RUN, "{", "not the record"),
         (RUN, '{"keys": {}}', "is not told as `eval run` does"),
         (RUN, json.dumps({"keys": {"a": 1}, "questions": [], "about": {}}), "is not told"),
+        (RUN, "[" * 100_000, "not the record"),
+        (ROWS, "[" * 100_000 + "\n\n", "line 1: not a row"),
+        (
+            ROWS,
+            json.dumps({**row("a", "plain", "one", 0.5), "scores": {"f1": "x"}}),
+            "another kind",
+        ),
+        (ROWS, json.dumps(row("a", "plain", "one", float("nan"))), "another kind"),
+        (ANSWERS, "[" * 100_000 + "\n", "not the answers"),
         (ANSWERS, "[]\n", "not the answers"),
         (ANSWERS, '{"key": "k00", "answer": {"text": "other"}}\n', "not the answers"),
     ],
@@ -76,3 +86,27 @@ def test_a_run_without_answers_yet(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match="nothing yet"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "value"),
+    [
+        (RUN, {"model": {"name": 3}}),
+        (RUN, {"dataset": [1]}),
+        (RUN, {"settings": 3}),
+        (ANSWERS, {"sentences": 3}),
+        (ANSWERS, {"tokens": [{}]}),
+        (ANSWERS, {"parameters": {"drag.delta": "x"}}),
+    ],
+)
+def test_records_of_another_form_are_told(
+    file: str, value: dict[str, object], tmp_path: Path
+) -> None:
+    write(tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / file).read_text("utf-8").splitlines()]
+    for line in lines:
+        line["about" if file == RUN else "answer"].update(value)
+    (tmp_path / file).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(UsageError, match="is damaged") as raised:
+        build(read(tmp_path), high=2.0)
+    assert raised.value.hint
