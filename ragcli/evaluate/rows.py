@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,6 +78,15 @@ def row_of(key: str, asked: Asked, corpus: Corpus, judging: Judging) -> dict[str
         "by": answer.provenance.get("selected_by", ""),
         "verifier": judging.verifier,
     }
+
+
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Whether a row that was kept has what a comparison reads of it."""
+    named = all(isinstance(row.get(name), str) for name in ("question_id", "question", "answer"))
+    scores = row.get("scores")
+    if not named or not isinstance(scores, dict) or "seconds" not in scores:
+        return False
+    return all(isinstance(one, (int, float)) and math.isfinite(one) for one in scores.values())
 
 
 def outcome_of(asked: Asked, corpus: Corpus, judging: Judging) -> Outcome:

@@ -25,7 +25,7 @@ from ragcli.evaluate.counting import CountingGenerator
 from ragcli.evaluate.metrics.citation import judge
 from ragcli.evaluate.metrics.knowledge import are_gold
 from ragcli.evaluate.plan import Plan, prompt_versions, relevant
-from ragcli.evaluate.rows import ROW_VERSION, Asked, Judging, row_of
+from ragcli.evaluate.rows import ROW_VERSION, Asked, Judging, is_whole, row_of
 from ragcli.evaluate.store import Row, Store
 from ragcli.evaluate.types import Arm, Question
 from ragcli.events import Finished
@@ -126,7 +126,7 @@ class Bench:
         spent = 0.0
         for index, question in enumerate(plan.questions):
             keys = {name: of[question.id] for name, of in every.items() if question.id in of}
-            missing = (again and keys) or any(self._store.get(key) is None for key in keys.values())
+            missing = (again and keys) or any(self._kept(key) is None for key in keys.values())
             if missing and stop(spent):
                 return
             began = time.monotonic()
@@ -134,7 +134,7 @@ class Bench:
                 if arm.name not in keys:
                     yield Done(index, question, arm, None)
                     continue
-                known = None if again else self._store.get(keys[arm.name])
+                known = None if again else self._kept(keys[arm.name])
                 if known is not None:
                     yield Done(index, question, arm, known, True)
                     continue
@@ -143,10 +143,15 @@ class Bench:
                 )
             spent = time.monotonic() - began if missing else spent
 
+    def _kept(self, key: str) -> Row | None:
+        """The row, if it is there and whole: one that was tampered with is made anew."""
+        row = self._store.get(key)
+        return row if row is not None and is_whole(row) else None
+
     def missing(self, plan: Plan) -> dict[str, int]:
         """Rows still to be made, by arm."""
         return {
-            name: sum(self._store.get(key) is None for key in keys.values())
+            name: sum(self._kept(key) is None for key in keys.values())
             for name, keys in self.keys(plan).items()
         }
 
@@ -189,7 +194,7 @@ class Bench:
             name: [
                 row["scores"]["seconds"]
                 for key in keys.values()
-                if (row := self._store.get(key)) is not None
+                if (row := self._kept(key)) is not None
             ]
             for name, keys in self.keys(plan).items()
         }

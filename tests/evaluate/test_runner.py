@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -104,6 +105,35 @@ def test_nothing_is_made_twice_unless_asked(
     assert (tmp_path / "out" / "rows.jsonl").read_bytes() == text
     with bench() as opened:
         assert not any(one.known for one in opened.run(plan, again=True))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"scores": {}},
+        {"scores": None},
+        {"scores": {"seconds": "x"}},
+        {"scores": {"seconds": float("nan")}},
+        {"answer": 3},
+    ],
+)
+def test_a_kept_row_that_is_damaged_is_made_anew(
+    damage: dict[str, Any], small: Corpus, bench: Open, tmp_path: Path
+) -> None:
+    plan = plan_of(small, "plain")
+    with bench() as opened:
+        first = list(opened.run(plan))
+    file = tmp_path / "out" / "rows.jsonl"
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{**rows[0], **damage}, *rows[1:]]))
+    with bench() as opened:
+        assert opened.missing(plan) == {"plain": 1}
+        assert opened.estimate(plan, opened.missing(plan)).total > 0
+        second = list(opened.run(plan))
+    assert sorted(one.known for one in second) == [False, True, True]
+    assert [one.row["answer"] for one in second if one.row] == [
+        one.row["answer"] for one in first if one.row
+    ]
 
 
 def test_only_what_a_setting_changes_is_made_anew(small: Corpus, bench: Open) -> None:
