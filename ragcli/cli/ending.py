@@ -51,13 +51,15 @@ class Ending:
 
 def ending_of(error: BaseException) -> Ending:
     """The ending of any exception; unknown ones are internal errors."""
+    if _interrupted(error):
+        return Ending(ExitCode.INTERRUPTED, "interrupted", "interrupted")
     if isinstance(error, RagcliError):
         return Ending(error.exit_code, error.code, error.message, error.hint)
     if isinstance(error, typer.Exit):
         return Ending(error.exit_code)
     if isinstance(error, SystemExit):
         return Ending(error.code if isinstance(error.code, int) else int(bool(error.code)))
-    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+    if isinstance(error, typer.Abort):
         return Ending(ExitCode.INTERRUPTED, "interrupted", "interrupted")
     if isinstance(error, BrokenPipeError):
         return Ending(CLOSED_PIPE)
@@ -76,6 +78,20 @@ def ending_of(error: BaseException) -> Ending:
         REPORT,
         unexpected=True,
     )
+
+
+def _interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind it: a C module that it stops from loading says ImportError."""
+    seen: set[int] = set()
+    found: list[BaseException | None] = [error]
+    while found:
+        one = found.pop()
+        if isinstance(one, KeyboardInterrupt):
+            return True
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            found += [one.__cause__, one.__context__]
+    return False
 
 
 def _usage(error: Any) -> Ending:

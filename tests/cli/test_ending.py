@@ -45,6 +45,32 @@ def test_other_exceptions(error, code, said):
     assert (one.exit_code, one.message, one.unexpected) == (code, said, False)
 
 
+def from_interrupt(error, *, chained=True):
+    """`error`, as a C module or a handler makes it of Ctrl-C."""
+    try:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as cause:
+            raise error from (cause if chained else None)
+    except type(error) as raised:
+        return raised
+
+
+@pytest.mark.parametrize("chained", [True, False])
+@pytest.mark.parametrize(
+    "error", [ImportError("initialization failed"), errors.ModelError("cannot load"), OSError("x")]
+)
+def test_what_an_interrupt_became_is_an_interruption(error, chained):
+    one = ending.ending_of(from_interrupt(error, chained=chained))
+    assert (one.exit_code, one.message, one.unexpected) == (130, "interrupted", False)
+
+
+def test_a_circle_of_causes_ends():
+    first, second = RuntimeError("a"), RuntimeError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert ending.ending_of(first).exit_code == ExitCode.INTERNAL
+
+
 @pytest.mark.parametrize("error", [RuntimeError("boo"), OSError("odd"), OSError(errno.EIO, "I/O")])
 def test_unknown_exceptions_are_internal_errors(error):
     one = ending.ending_of(error)
