@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ragcli.cli.environment import Color, Environment
+from ragcli.errors import UsageError
 
 IndexDir = Annotated[
     Path | None,
@@ -53,9 +54,24 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option("--type", "-t", metavar="T", help="Only files of this type (pdf, markdown, …)."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def _one_form(ctx: typer.Context, value: bool) -> bool:
+    """Raises UsageError where --json and --jsonl are both given: one document, or lines of them."""
+    params = ctx.params  # holds what was read so far: the second of the two finds the first
+    if value and (params.get("as_json") or params.get("as_lines")):
+        raise UsageError(
+            "--json and --jsonl are two forms of the same output", hint="leave out one"
+        )
+    return value
+
+
+Json = Annotated[bool, typer.Option("--json", callback=_one_form, help="Print one JSON document.")]
 Jsonl = Annotated[
-    bool, typer.Option("--jsonl", help="Print one JSON object a line, as it happens.")
+    bool,
+    typer.Option(
+        "--jsonl", callback=_one_form, help="Print one JSON object a line, as it happens."
+    ),
 ]
 
 

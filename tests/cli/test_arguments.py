@@ -2,6 +2,8 @@ import pytest
 
 from ragcli.cli.arguments import arrange, wants_json
 
+from .harness import invoke
+
 
 @pytest.mark.parametrize(
     ("typed", "arranged"),
@@ -38,3 +40,11 @@ def test_arrange(typed, arranged):
 )
 def test_wants_json(typed, wanted):
     assert wants_json(typed) is wanted
+
+
+@pytest.mark.parametrize("command", [("ask", "x"), ("ask", "-"), ("search", "x"), ("index", ".")])
+@pytest.mark.parametrize("forms", [("--json", "--jsonl"), ("--jsonl", "--json")])
+def test_one_form_of_output(command, forms):
+    result = invoke(*command, *forms)
+    assert (result.code, result.json("error@1")["code"]) == (2, "usage")
+    assert "--jsonl" in result.err
