@@ -77,5 +77,6 @@ def _fit(
             "points": outcome.points,
             "start": list(start),
             "held_in_gain": found.held_in_gain.estimate,
+            "gain_over_start": found.over_start.estimate,
         },
     )  # fmt: skip

@@ -82,7 +82,10 @@ def best(space: Space, table: Table, inside: Numbers) -> Point:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What came out. by_fold: each fold's choice. See `fit.Fit` for the scores."""
+    """What came out. by_fold: each fold's choice. See `fit.Fit` for the scores.
+
+    over_start: as gain, against the start: what the search itself adds.
+    """
 
     point: Point
     by_fold: tuple[Point, ...]
@@ -91,11 +94,17 @@ class Searched:
     crossed: Interval
     gain: Interval
     held_in_gain: Interval
+    over_start: Interval
+    moved: bool
 
     @property
     def better(self) -> bool:
-        """Whether what is chosen on some questions beats what is in force on others, beyond noise."""
-        return bool(self.point) and self.gain.low is not None and self.gain.low > 0
+        """Whether what is chosen on some questions beats what is in force on others, beyond noise.
+
+        What moved away from the start must beat the start too, which may bring all of the gain.
+        """
+        moved = not self.moved or _positive(self.over_start)
+        return bool(self.point) and _positive(self.gain) and moved
 
 
 def cross_validate(space: Space, table: Table, k: int, seed: int) -> Searched:
@@ -116,7 +125,13 @@ def cross_validate(space: Space, table: Table, k: int, seed: int) -> Searched:
         mean_interval(crossed, seed=seed),
         paired_difference(crossed, default, seed=seed),
         paired_difference(held_in, default, seed=seed),
+        paired_difference(crossed, table[space.start][:, 0].tolist(), seed=seed),
+        point != space.start,
     )  # fmt: skip
+
+
+def _positive(gain: Interval) -> bool:
+    return gain.low is not None and gain.low > 0
 
 
 def table_of(

@@ -113,6 +113,21 @@ def test_a_start_is_compared_with_what_is_in_force() -> None:
     assert fit.facts["start"] == ["drag.delta=0.4"]
 
 
+def test_what_a_search_adds_to_nothing_is_not_kept_for_the_gain_of_its_start() -> None:
+    def score(point: Point, at: int) -> float:
+        noise = 0.1 if at % 2 else -0.09
+        return 0.5 + 0.3 * ("drag.delta=0.4" in point) + noise * ("drag.gamma=1" in point)
+
+    gamma = Axis("gamma", (("drag.gamma=1",),))
+    fit, _ = fit_settings(runner(Scripted(score)), "drag", (gamma,), ("drag.delta=0.4",), 3, 0)
+    assert fit is not None
+    assert fit.changed == {"drag.gamma": 1.0}
+    assert fit.gain.low is not None
+    assert fit.gain.low > 0.2
+    assert fit.facts["gain_over_start"] < 0.05
+    assert not fit.keep
+
+
 def test_scores_are_what_the_answers_allow() -> None:
     def rows(*names: str) -> Any:
         return {(): {"1": {"scores": dict.fromkeys(names, 1.0)}}}
