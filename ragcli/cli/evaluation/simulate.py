@@ -79,7 +79,9 @@ def simulate(
     env = options.environment(ctx)
     config = configuration.load(env, {**ctx.params, "ctx": ctx_size})
     as_json = as_json or bool(ctx.parent is not None and ctx.parent.params.get("as_json"))
-    design = _design(grid, spacing, cap, noisy_gold, alone, config["seed"] or 0)
+    design = _design(
+        grid, spacing, cap, noisy_gold, alone, engine.parse(config.assignments).sampling.seed
+    )
     if plots:
         from ragcli.evaluate.simulation.plots import check
 

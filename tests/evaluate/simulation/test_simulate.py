@@ -220,6 +220,17 @@ def test_the_command_with_the_bundled_model(data: Path, tmp_path: Path) -> None:
     assert text.out.splitlines()[0].split()[:4] == ["p", "gold", "p", "noise"]
 
 
+@pytest.mark.model
+def test_the_seed_of_the_command_line_draws_the_mixes(data: Path, tmp_path: Path) -> None:
+    argv = ("eval", "simulate", "--data", str(data), "--grid", "2", "--threads", "1", "--json",
+            "--out", str(tmp_path / "out"))  # fmt: skip
+    seeds = [
+        invoke(*argv, *given).json("simulation@1")["grid"]["seed"]
+        for given in ((), ("--seed", "7"))
+    ]
+    assert seeds == [0, 7]
+
+
 def test_bad_use_of_the_command(data: Path, tmp_path: Path) -> None:
     assert invoke("eval", "simulate", "--data", str(data), "--spacing", "round").code == 2
     bare = tmp_path / "bare.jsonl"
