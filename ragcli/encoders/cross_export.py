@@ -5,12 +5,9 @@ In a process of its own, like `export`; what the graph gives is checked against 
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ import torch
 from sentence_transformers import CrossEncoder
 
 from ragcli.encoders.cross import INPUTS, load_cross
+from ragcli.encoders.exporting import run
 from ragcli.encoders.onnx import optimise
 
 OPSET = 17
@@ -109,19 +107,5 @@ def _check(model: CrossEncoder, target: Path, longest: int) -> None:
         raise ValueError(f"the exported graph disagrees with the model: a logit by {worst:.5f}")
 
 
-def main(arguments: list[str]) -> int:
-    """Exit 0, or 1 with the reason on the last line of stderr."""
-    source, target = Path(arguments[0]), Path(arguments[1])
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    warnings.simplefilter("ignore")
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            export(source, target)
-    except Exception as error:  # noqa: BLE001 - the process ends here; its caller reads this line
-        print(f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(export, sys.argv[1:]))

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
 
+from ragcli.encoders.exporting import run
 from ragcli.encoders.onnx import load_graph, optimise
 
 OPSET = 17
@@ -95,19 +94,5 @@ def _check(model: SentenceTransformer, target: Path) -> None:
         raise ValueError(f"the exported graph disagrees with the model: cosine {worst:.5f}")
 
 
-def main(arguments: list[str]) -> int:
-    """Exit 0, or 1 with the reason on the last line of stderr."""
-    source, target = Path(arguments[0]), Path(arguments[1])
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    warnings.simplefilter("ignore")
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            export(source, target)
-    except Exception as error:  # noqa: BLE001 - the process ends here; its caller reads this line
-        print(f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(export, sys.argv[1:]))

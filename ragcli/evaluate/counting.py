@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.evaluate.passing import PassingSession
 from ragcli.llm.base import (
     EncodedPrompt,
     Feed,
@@ -58,7 +58,7 @@ class Held:
     seconds: float = 0.0
 
 
-class CountingSession:
+class CountingSession(PassingSession[Session]):
     """See `Session`. A prompt counts when its branch is first fed.
 
     keeping: the inner session, where it can keep the first branch's prompt for the next start:
@@ -72,18 +72,11 @@ class CountingSession:
         keeping: Keeping | None = None,
         held: Held | None = None,
     ) -> None:
-        self._inner, self._count = inner, count
+        super().__init__(inner)
+        self._count = count
         self._keeping, self._held = keeping, held or Held()
         self._read: list[NDArray[np.int32]] = []
         self._waiting: dict[int, NDArray[np.int32]] = {}
-
-    @property
-    def n_ctx(self) -> int:
-        return self._inner.n_ctx
-
-    @property
-    def branches(self) -> int:
-        return self._inner.branches
 
     def start(self, prompts: Mapping[int, Tokens]) -> None:
         if self._keeping is not None and len(prompts.get(0, ())) > 1:
@@ -112,32 +105,6 @@ class CountingSession:
         self._count.read += unique_tokens(self._read) - before
         self._count.calls += 1
         return self._inner.advance(feeds)
-
-    def length(self, branch: int) -> int:
-        return self._inner.length(branch)
-
-    def decoded(self, branch: int) -> int:
-        return self._inner.decoded(branch)
-
-    def tokens(self, branch: int) -> NDArray[np.int32]:
-        return self._inner.tokens(branch)
-
-    def truncate(self, branch: int, length: int) -> None:
-        self._inner.truncate(branch, length)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Shared(CountingSession):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -12,6 +12,7 @@ from ragcli.render.terminal import Printer, count
 from ragcli.types import Step
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
 _A_SECOND = 12  # how often the screen is drawn
@@ -46,18 +47,15 @@ class Stage:
                 pass
 
 
-class LiveAnswer(AbstractContextManager["LiveAnswer"]):
-    """Draws what is going on below the cursor: a stage, then the tokens with their risk."""
+class _Live(ABC):
+    """Something drawn below the cursor while events come, and erased at the end."""
 
-    def __init__(self, printer: Printer, levels: risk.Levels) -> None:
+    def __init__(self, console: Console) -> None:
         from rich.live import Live
 
-        self._printer = printer
-        self._levels = levels
-        self._steps: list[Step] = []
         self._stage = Stage()
         self._live = Live(
-            console=printer.console(),
+            console=console,
             transient=True,
             refresh_per_second=_A_SECOND,
             get_renderable=self._draw,
@@ -84,7 +82,25 @@ class LiveAnswer(AbstractContextManager["LiveAnswer"]):
         if isinstance(event, ev.Progress) and self._stage.text != before:
             self._live.refresh()
         if isinstance(event, ev.Token):
-            self._steps.append(event.step)
+            self._write(event.step)
+
+    @abstractmethod
+    def _write(self, step: Step) -> None: ...
+
+    @abstractmethod
+    def _draw(self) -> Text: ...
+
+
+class LiveAnswer(_Live):
+    """Draws what is going on below the cursor: a stage, then the tokens with their risk."""
+
+    def __init__(self, printer: Printer, levels: risk.Levels) -> None:
+        self._printer, self._levels = printer, levels
+        self._steps: list[Step] = []
+        super().__init__(printer.console())
+
+    def _write(self, step: Step) -> None:
+        self._steps.append(step)
 
     def _draw(self) -> Text:
         """As many of the last lines as the screen holds, the stage below them."""
@@ -102,45 +118,21 @@ class LiveAnswer(AbstractContextManager["LiveAnswer"]):
         return text
 
 
-class LiveStage(AbstractContextManager["LiveStage"]):
+class LiveStage(_Live):
     """The stage alone, on stderr: the answer itself goes to a file or a pipe."""
 
     def __init__(self, stream: TextIO, *, colorless: bool, width: int) -> None:
         from rich.console import Console
-        from rich.live import Live
 
-        self._stage, self._writing = Stage(), 0
-        self._live = Live(
-            console=Console(
+        self._writing = 0
+        super().__init__(
+            Console(
                 file=stream, force_terminal=True, no_color=colorless, width=width, highlight=False
-            ),
-            transient=True,
-            refresh_per_second=_A_SECOND,
-            get_renderable=self._draw,
-            redirect_stdout=False,
-            redirect_stderr=False,
+            )
         )
 
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def take(self, event: ev.Event) -> None:
-        """Draw the event; a new stage at once, for it may be a short one."""
-        before = self._stage.text
-        self._stage.take(event)
-        if isinstance(event, ev.Progress) and self._stage.text != before:
-            self._live.refresh()
-        if isinstance(event, ev.Token):
-            self._writing += 1
+    def _write(self, step: Step) -> None:
+        self._writing += 1
 
     def _draw(self) -> Text:
         from rich.text import Text

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.evaluate.passing import PassingSession
 from ragcli.llm.base import Feed, Output, Tokens
 from ragcli.llm.schedule import common_prefix
 from ragcli.llm.session import BranchSession
@@ -22,7 +21,7 @@ from ragcli.llm.session import BranchSession
 BLOCK = 64  # tokens; a prompt keeps a token at least beyond its blocks
 
 
-class BlockSession:
+class BlockSession(PassingSession[BranchSession]):
     """See `Session`. inner: of one branch and a fixed size, owned from here on.
 
     read, kept: tokens of prompts that were decoded, and that were there already.
@@ -31,17 +30,10 @@ class BlockSession:
     def __init__(self, inner: BranchSession, block: int = BLOCK) -> None:
         if inner.branches != 1:
             raise ValueError("blocks are kept for one branch")
-        self._inner, self._block = inner, block
+        super().__init__(inner)
+        self._block = block
         self._rest: list[int] = []
         self.read = self.kept = 0
-
-    @property
-    def n_ctx(self) -> int:
-        return self._inner.n_ctx
-
-    @property
-    def branches(self) -> int:
-        return self._inner.branches
 
     def start(self, prompts: Mapping[int, Tokens]) -> None:
         """Decodes the prompt's whole blocks at once; the rest with the first `advance`."""
@@ -69,9 +61,6 @@ class BlockSession:
     def length(self, branch: int) -> int:
         return self._inner.length(branch) + len(self._rest)
 
-    def decoded(self, branch: int) -> int:
-        return self._inner.decoded(branch)
-
     def tokens(self, branch: int) -> NDArray[np.int32]:
         return np.append(self._inner.tokens(branch), np.asarray(self._rest, np.int32))
 
@@ -81,17 +70,3 @@ class BlockSession:
             raise ValueError(f"branch {branch} has {self.length(branch)} tokens, not {length}")
         self._rest = self._rest[: max(length - read, 0)]
         self._inner.truncate(branch, min(length, read))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
