@@ -84,7 +84,7 @@ def attribute(
         else choose(in_context(said, question, language), row, sources, options, language)
         for said, row in zip(stated, scores, strict=True)
     ]
-    judged = _judge(question, stated, chosen, sources, documents, verifier, language)
+    judged = judge(question, stated, chosen, sources, documents, verifier, language)
     numbers: dict[int, int] = {}
     texts = [source.sentence.text for source in sources]
     result = []
@@ -235,7 +235,7 @@ def choose(
     return tuple(chosen)
 
 
-def _judge(
+def judge(
     question: str,
     stated: Sequence[str],
     chosen: Sequence[Sequence[int]],

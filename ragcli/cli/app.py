@@ -29,6 +29,7 @@ from ragcli.cli import (
     search,
     show,
     status,
+    verify,
 )
 from ragcli.cli.arguments import arrange, wants_json
 from ragcli.cli.ending import Ending, ending_of
@@ -88,7 +89,7 @@ def build() -> typer.Typer:
         Start with `ragcli index FOLDER`, then `ragcli ask "a question"`.
         """
 
-    for module in (index, search, ask, show, status, forget, methods, models, evaluation,
+    for module in (index, search, ask, verify, show, status, forget, methods, models, evaluation,
                    config_command, doctor, completions, demo):  # fmt: skip
         module.register(app)
     return app

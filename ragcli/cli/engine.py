@@ -190,6 +190,7 @@ def answering(
         n_ctx=config["ctx"],
         verbatim=verbatim,
         adapter=config["adapter"],
+        select=config["select"],
     )
     with reader(config, env) as opened:
         load = partial(generator, config, env)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from importlib import metadata
+from types import MappingProxyType
 from typing import Any
 
 from ragcli import __version__
@@ -27,14 +29,20 @@ def provenance(
     selected_by: str,
     verifier: str,
     retrievals: Sequence[Retrieval] = (),
+    language: str = "",
+    request: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Everything JSON: identities, hashes, options; see the answer schema.
 
     index: `Reader.identity`, the encoder's identity within. documents: those whose
     sentences were shown to the model. retrievals: those in the middle of the answer.
+    language: in which the answer was judged. request: `AskOptions.recorded`.
     """
     return {
         "ragcli": __version__,
+        "engine": f"llama-cpp-python {_version('llama-cpp-python')}",
+        "language": language,
+        "request": dict(request),
         "method": method,
         "base": base,
         "decode": decode,
@@ -47,10 +55,22 @@ def provenance(
         "model": None if model is None else _model(model),
         "index": index,
         "documents": [
-            {"path": shown(document.path), "sha256": document.sha256}
+            {
+                "path": shown(document.path),
+                "relative": shown(document.relative),
+                "sha256": document.sha256,
+            }
             for document in sorted(documents, key=lambda d: d.path)
         ],
     }
+
+
+def _version(package: str) -> str:
+    """The installed version of a package, "" if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _model(model: ModelIdentity) -> dict[str, Any]:

@@ -330,6 +330,8 @@ class Asker:
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,
             retrievals=run.retrievals,
+            language=run.language,
+            request=self._options.recorded(),
             verifier=verbatim.VERIFIER
             if self._options.verbatim
             else self._verifier(run.language).name,

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ragcli.cite.evidence import Evidence
 from ragcli.cite.question import Question
 from ragcli.events import Progress, Warned
 from ragcli.index.where import EVERYWHERE, Where
+from ragcli.llm.fingerprint import file_sha256
 from ragcli.methods.branches import Prepared
 from ragcli.methods.passes import Pass, Retrieval
 from ragcli.methods.stages import Context, Gathered, Method, Selection, Tools, sources_of
+from ragcli.paths import shown
 from ragcli.types import Document, Hit, SearchMode, Source, Step
 
 
@@ -24,7 +27,8 @@ class AskOptions:
 
     decode: overrides the method's decoder. force: answer although the evidence is thin,
     with a warning. n_ctx: most tokens of a prompt and its answer. verbatim: source sentences
-    instead of generated text. adapter: a LoRA file for `drag.analyzer=adapter`.
+    instead of generated text. adapter: a LoRA file for `drag.analyzer=adapter`. select: the
+    selector that was asked for by name; the method has it already.
     """
 
     decode: str | None = None
@@ -35,6 +39,27 @@ class AskOptions:
     n_ctx: int | None = None
     verbatim: bool = False
     adapter: Path | None = None
+    select: str | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """What the answer records of them, so that the same can be asked again."""
+        adapter = self.adapter
+        known = adapter is not None and adapter.is_file()
+        return {
+            "select": self.select,
+            "mode": self.mode.value,
+            "in": list(self.where.globs),
+            "type": list(self.where.kinds),
+            "force": self.force,
+            "verbatim": self.verbatim,
+            "ctx": self.n_ctx,
+            "adapter": None
+            if adapter is None
+            else {
+                "file": shown(adapter.name),
+                "sha256": file_sha256(adapter) if known else None,
+            },
+        }
 
 
 @dataclass(slots=True)
