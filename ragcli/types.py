@@ -44,7 +44,10 @@ class Extracted:
 
     blocks: ascending, non-overlapping; white space between them belongs to none.
     page_starts: offset at which page i+1 starts (page formats only, else empty).
-    missing_pages: 1-based pages that gave no text.
+    missing_pages: 1-based pages that gave no text. missing: other parts that gave none, in
+        words ("chapter 3 (ch3.xhtml) is not in the book"); either makes the file partial.
+    places: ascending (offset, label): where in the file the text from there on stands, for
+        formats whose lines and pages do not say it ("slide 3", "Budget!A5", "cell 4").
     notes: one line each, for people ("encoding guessed: windows-1252").
     """
 
@@ -55,6 +58,8 @@ class Extracted:
     page_starts: tuple[int, ...] = ()
     missing_pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    places: tuple[tuple[int, str], ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class FileStatus(StrEnum):
@@ -107,7 +112,8 @@ class Sentence:
     """A sentence of the index. `text` is exactly `document text[start:end]`.
 
     `page` is None for formats without pages. `line` is the 1-based line of the
-    extracted text; for text formats that is the line of the file. A heading names what
+    extracted text; for text formats that is the line of the file. `place` says where in
+    the file it stands where neither does ("Budget!A5"), else "". A heading names what
     follows and states nothing: it is shown and searched, never cited.
     """
 
@@ -121,11 +127,15 @@ class Sentence:
     line: int
     heading: str = ""
     is_heading: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of whole sentences that fits the encoder. `heading` is the path "A > B"."""
+    """A run of whole sentences that fits the encoder. `heading` is the path "A > B".
+
+    `place` is that of its first sentence.
+    """
 
     id: int
     document_id: int
@@ -136,6 +146,7 @@ class Passage:
     line: int
     heading: str
     sentences: tuple[Sentence, ...]
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

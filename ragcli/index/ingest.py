@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcli.encoders.base import Encoder
-from ragcli.index.packing import pack_sentences, pack_terms
+from ragcli.index.packing import pack_places, pack_sentences, pack_terms
 from ragcli.index.scan import Work
 from ragcli.index.writer import FileRow, PassageRow, Writer, storable
 from ragcli.sources.load import Parsed
@@ -18,6 +18,7 @@ from ragcli.text.passages import PassageCut, context_length, cut_passages, embed
 from ragcli.types import Extracted, FileStatus
 
 NO_TEXT = "no readable text"
+MISSING_NAMED = 3  # parts without text that a reason lists
 ENCODE_AT_ONCE = 2048  # one file may have far more passages than a batch of small ones
 
 
@@ -75,13 +76,19 @@ def write(writer: Writer, batch: Sequence[Prepared], encoder: Encoder) -> None:
 
 def bad_row(work: Work, root: int, status: FileStatus, reason: str) -> FileRow:
     """A file that was skipped or failed, so that it stays accounted for."""
-    return FileRow(root, work.relative, work.stamp, status, reason)
+    return FileRow(root, work.relative, work.stored_unread, status, reason)
 
 
 def missing_reason(extracted: Extracted) -> str:
-    """ "no text on pages 2, 4-6 of 9", or "" if every page has text."""
-    if not extracted.missing_pages:
-        return ""
+    """ "no text on pages 2, 4-6 of 9", what other parts are missing, or "" if none is."""
+    reasons = [_missing_pages(extracted)] if extracted.missing_pages else []
+    reasons += extracted.missing[:MISSING_NAMED]
+    if (rest := len(extracted.missing) - MISSING_NAMED) > 0:
+        reasons.append(f"{rest} more")
+    return "; ".join(reasons)
+
+
+def _missing_pages(extracted: Extracted) -> str:
     runs: list[list[int]] = []
     for page in sorted(extracted.missing_pages):
         if runs and page == runs[-1][1] + 1:
@@ -99,6 +106,7 @@ class _Places:
     def __init__(self, extracted: Extracted) -> None:
         self._lines = LineIndex(extracted.text)
         self._pages = extracted.page_starts
+        self._places = extracted.places
         headings = [block for block in extracted.blocks if block.kind == "heading"]
         self._headings = [block.start for block in headings]
         self._ends = [block.end for block in headings]
@@ -109,6 +117,11 @@ class _Places:
     def page(self, offset: int) -> int:
         """1-based; 0 for formats without pages."""
         return max(1, bisect_right(self._pages, offset)) if self._pages else 0
+
+    def label(self, offset: int) -> str:
+        """The place in the file, "" for formats that need none."""
+        at = bisect_right(self._places, offset, key=lambda place: place[0]) - 1
+        return self._places[at][1] if at >= 0 else ""
 
     def in_heading(self, offset: int) -> int:
         """1 or 0."""
@@ -134,6 +147,7 @@ def _passage(
         sentences=pack_sentences(sentences),
         terms=pack_terms(title, heading, body),
         key=key,
+        places=pack_places([places.label(s.start) for s in cut.sentences]),
     )
 
 
@@ -142,12 +156,12 @@ def _file_row(work: Work, root: int, parsed: Parsed, has_passages: bool) -> File
     status, reason = FileStatus.INDEXED, ""
     if not has_passages:
         status, reason = FileStatus.SKIPPED, NO_TEXT
-    elif extracted.missing_pages:
+    elif extracted.missing_pages or extracted.missing:
         status, reason = FileStatus.PARTIAL, missing_reason(extracted)
     return FileRow(
         root=root,
         relative=work.relative,
-        stamp=work.stamp,
+        stamp=work.stored,
         status=status,
         reason=reason,
         sha256=parsed.sha256,

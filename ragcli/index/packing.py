@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +26,24 @@ def unpack_sentences(data: bytes) -> NDArray[np.int32]:
     if len(data) % (4 * FIELDS):
         raise IndexUnusable("the catalog's sentences are damaged")
     return np.frombuffer(data, "<i4").reshape(-1, FIELDS)
+
+
+def pack_places(labels: Sequence[str]) -> str:
+    """The place of each sentence as JSON, "" where none has one."""
+    return json.dumps(labels, separators=(",", ":")) if any(labels) else ""
+
+
+def unpack_places(data: str, count: int) -> list[str]:
+    """`count` labels. Raises IndexUnusable for anything else."""
+    if not data:
+        return [""] * count
+    try:
+        labels = json.loads(data)
+    except ValueError as error:
+        raise IndexUnusable("the catalog's places are damaged") from error
+    if not isinstance(labels, list) or len(labels) != count:
+        raise IndexUnusable("the catalog's places are damaged")
+    return [str(label) for label in labels]
 
 
 def pack_terms(title: str, heading: str, body: str) -> bytes:

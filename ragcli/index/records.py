@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
 from ragcli.index.catalog import Catalog, Root
-from ragcli.index.packing import unpack_sentences, unpack_text
+from ragcli.index.packing import unpack_places, unpack_sentences, unpack_text
 from ragcli.index.schema import CHUNK, REBUILD, SENTENCE_IDS
 from ragcli.types import Document, FileStatus, Passage, Sentence
 
 _FILE = "id, root_id, path, kind, title, sha256, language, status, reason"
-_PASSAGE = "id, file_id, start, end, page, line, heading, sentences"
+_PASSAGE = "id, file_id, start, end, page, line, heading, sentences, places"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +184,12 @@ class Records:
         )
 
     def _passage(self, row: Sequence[Any]) -> Passage:
-        id, file, start, end, page, line, heading, packed = row
+        id, file, start, end, page, line, heading, packed, labels = row
         text = self.text(file, start, end)
         sentences = []
-        for ordinal, (s_start, s_end, s_line, s_page, is_heading) in enumerate(
-            unpack_sentences(packed).tolist()
-        ):
+        rows = unpack_sentences(packed).tolist()
+        places = unpack_places(labels, len(rows))
+        for ordinal, (s_start, s_end, s_line, s_page, is_heading) in enumerate(rows):
             if not start <= s_start <= s_end <= end:
                 raise IndexUnusable("the catalog's sentences are damaged", hint=REBUILD)
             sentences.append(
@@ -204,6 +204,7 @@ class Records:
                     line=s_line,
                     heading=heading,
                     is_heading=bool(is_heading),
+                    place=places[ordinal],
                 )
             )
         return Passage(
@@ -216,6 +217,7 @@ class Records:
             line=line,
             heading=heading,
             sentences=tuple(sentences),
+            place=places[0] if places else "",
         )
 
 

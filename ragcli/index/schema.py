@@ -8,7 +8,8 @@ Offsets are code points of a file's extracted text.
     files     every file found, those skipped and failed too, with the reason
     chunks    extracted text in pieces of CHUNK code points, compressed
     passages  spans that are retrieved; `sentences` packs int32 (n, 5) little endian:
-              start, end, line, page (0: none), heading (1); `terms` holds the lexical terms of
+              start, end, line, page (0: none), heading (1); `places` is a JSON list of
+              their places in the file, "" where the format has none; `terms` holds the lexical terms of
               title, heading and body, one field a line, compressed
     vectors   one a distinct encoded text, keyed by encoder and text: a moved file, a
               duplicate or an unchanged passage never costs a second encoding
@@ -16,7 +17,7 @@ Offsets are code points of a file's extracted text.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 REBUILD = "rebuild it: ragcli index --rebuild PATH"  # the hint where an index cannot be used
 CHUNKING_VERSION = "1"  # raise it when passages are cut or encoded in another way
 APPLICATION_ID = 0x52414743  # "RAGC" in the SQLite header
@@ -37,7 +38,8 @@ TABLES = (
     "CREATE UNIQUE INDEX chunks_place ON chunks (file_id, start)",
     "CREATE TABLE passages (id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER NOT NULL, "
     "start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER NOT NULL, line INTEGER NOT NULL, "
-    "heading TEXT NOT NULL, vector_id INTEGER NOT NULL, sentences BLOB NOT NULL, terms BLOB NOT NULL)",
+    "heading TEXT NOT NULL, vector_id INTEGER NOT NULL, sentences BLOB NOT NULL, "
+    "places TEXT NOT NULL, terms BLOB NOT NULL)",
     "CREATE INDEX passages_file ON passages (file_id, start)",
     "CREATE INDEX passages_vector ON passages (vector_id)",
     "CREATE TABLE vectors (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, "

@@ -57,6 +57,7 @@ class PassageRow:
     sentences: bytes
     terms: bytes
     key: bytes
+    places: str = ""
 
 
 @dataclass(slots=True)
@@ -169,11 +170,11 @@ class Writer:
         )
         self._sql.executemany(
             "INSERT INTO passages (file_id, start, end, page, line, heading, vector_id, "
-            "sentences, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "sentences, places, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     file, p.start, p.end, p.page, p.line, p.heading, vectors[p.key],
-                    p.sentences, p.terms,
+                    p.sentences, p.places, p.terms,
                 )
                 for p in passages
             ),

@@ -97,6 +97,7 @@ def _place(piece: Sentence | Passage) -> Json:
     return {
         "page": piece.page,
         "line": piece.line,
+        "place": piece.place or None,
         "start": piece.start,
         "end": piece.end,
         "heading": piece.heading,

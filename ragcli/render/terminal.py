@@ -50,9 +50,10 @@ def _one_line(text: str) -> str:
 
 
 def place(document: Document, piece: Sentence | Passage) -> str:
-    """`docs/a.md:12`, or `docs/a.pdf p.3` for formats with pages."""
+    """`docs/a.md:12`, `docs/a.pdf p.3` for formats with pages, `a.xlsx:7 (Budget!A5)`."""
     path = path_text(document.path)
-    return f"{path}:{piece.line}" if piece.page is None else f"{path} p.{piece.page}"
+    at = f"{path}:{piece.line}" if piece.page is None else f"{path} p.{piece.page}"
+    return f"{at} ({_one_line(piece.place)})" if piece.place else at
 
 
 @dataclass(slots=True)

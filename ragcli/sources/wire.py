@@ -60,6 +60,8 @@ def loaded_message(loaded: Loaded) -> dict[str, Any]:
         "page_starts": extracted.page_starts,
         "missing_pages": extracted.missing_pages,
         "notes": extracted.notes,
+        "places": extracted.places,
+        "missing": extracted.missing,
     }
 
 
@@ -81,6 +83,8 @@ def loaded_from(message: dict[str, Any]) -> Loaded:
         page_starts=tuple(map(int, message["page_starts"])),
         missing_pages=tuple(map(int, message["missing_pages"])),
         notes=tuple(map(str, message["notes"])),
+        places=tuple((int(at), str(label)) for at, label in message["places"]),
+        missing=tuple(map(str, message["missing"])),
     )
     spans = tuple(Span(int(a), int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
     if spans and spans[-1].end > len(text):

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from ragcli.errors import IndexUnusable
 from ragcli.index import packing
 from ragcli.index.packing import (
+    pack_places,
     pack_sentences,
     pack_terms,
     pack_text,
+    unpack_places,
     unpack_sentences,
     unpack_terms,
     unpack_text,
@@ -63,3 +65,18 @@ def test_terms_of_another_shape(packed: bytes) -> None:
 def test_sentences_of_another_shape() -> None:
     with pytest.raises(IndexUnusable, match="sentences are damaged"):
         unpack_sentences(b"12345")
+
+
+@given(st.lists(st.text(max_size=5), max_size=5))
+def test_places(labels: list[str]) -> None:
+    assert unpack_places(pack_places(labels), len(labels)) == labels
+
+
+def test_formats_without_places_store_none() -> None:
+    assert pack_places(["", ""]) == ""
+
+
+@pytest.mark.parametrize("data", ["[", "{}", '["a"]', "7"])
+def test_places_of_another_shape(data: str) -> None:
+    with pytest.raises(IndexUnusable):
+        unpack_places(data, 2)
