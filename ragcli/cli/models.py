@@ -96,6 +96,10 @@ def use(ctx: typer.Context, name: Name, quiet: options.Quiet = False) -> int:
     env = options.environment(ctx)
     ref, _ = inventory.one(name, configuration.load(env))
     key = "encoder" if ref.kind == "encoder" else "model"
+    if key == "model":
+        from ragcli.llm.gguf import read_info
+
+        read_info(ref.path)  # a file that cannot be a generator is not made the one in use
     file = userfile.write(key, inventory.setting(ref))
     env.note(f"{key} {shown(ref.name)} set in {shown(file)}")
     if key == "encoder":

@@ -151,6 +151,14 @@ def test_use_of_a_path_stores_where_it_is(cli: Cli, tmp_path: Path) -> None:
     assert "the configured model: no such model file" in gone.err
 
 
+def test_a_file_that_cannot_be_used_is_not_chosen(cli: Cli, tmp_path: Path) -> None:
+    broken = write(tmp_path / "work" / "broken.gguf", MODEL[:40])
+    result = cli("models", "use", str(broken))
+    assert result.code == 4
+    assert "not a usable GGUF model" in result.err
+    assert not (tmp_path / "config" / "config.toml").exists()
+
+
 def test_use_of_an_encoder(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "enc"
     write(folder / "modules.json", b"[]")
