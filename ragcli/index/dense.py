@@ -1,137 +1,137 @@
-"""Exact inner-product search; the only file that imports faiss.
+"""Inner-product search in tiers by size.
 
-The vectors of a generation lie in one file, which is mapped into memory:
-
-    8 bytes magic · uint32 dimension · uint32 0 · uint64 rows · int64 passage ids (rows,)
-    · float32 (rows, dimension), all little endian
-
-faiss scans it in place. faiss's own file format is not read: an index folder may come from
-somebody else, and here every length is checked against the file's size.
+Up to `Tiers.lists_from` passages the vectors are scanned from end to end (`dense_flat`):
+exact, and quick enough. Beyond, most lie in lists (`dense_lists`), never changed once
+written and shared by the generations that follow; what is newer lies in a flat file beside
+them, which also names what is gone. A query asks both. When the flat part has grown or too
+much is gone, the lists are written anew with the same centroids; when the whole has grown
+much since these were found, with new ones.
 """
 
 from __future__ import annotations
 
-import os
-import struct
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
+from ragcli.index.dense_faiss import nearest
+from ragcli.index.dense_files import damaged, places
+from ragcli.index.dense_flat import open_flat
+from ragcli.index.dense_lists import Lists
 
-MAGIC = b"ragcliV1"
-HEADER = struct.Struct("<8sIIQ")
+FLAT, LISTS = "flat", "ivf-sq8"  # tiers, as `ragcli status` names them
 
 
 class Dense:
-    """A searchable snapshot: ids int64 (n,), ascending; vectors float32 (n, dimension)."""
+    """A searchable snapshot.
 
-    def __init__(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    ids int64 (n,), ascending, and vectors float32 (n, dimension): what is scanned from end
+    to end. lists: older passages, but for `gone`.
+    """
+
+    def __init__(
+        self,
+        ids: NDArray[np.int64],
+        vectors: NDArray[np.float32],
+        lists: Lists | None = None,
+        gone: NDArray[np.int64] | None = None,
+    ) -> None:
         self.ids = ids
         self.vectors = vectors
+        self.lists = lists
+        self.gone = np.empty(0, np.int64) if gone is None else gone
+        self._alive: NDArray[np.bool_] | None = None
+        if lists is not None and len(self.gone):
+            self._alive = np.ones(len(lists), np.bool_)
+            self._alive[places(lists.ids, self.gone)] = False
 
     @classmethod
     def open(cls, file: Path) -> Dense:
-        """Maps the file. Raises IndexUnusable if it is not whole."""
-        try:
-            size = file.stat().st_size
-            with file.open("rb") as opened:
-                head = opened.read(HEADER.size)
-            magic, dimension, _, rows = HEADER.unpack(head)
-        except (OSError, struct.error) as error:
-            raise IndexUnusable(f"the dense index is damaged ({error})") from error
-        if magic != MAGIC or size != HEADER.size + rows * (8 + 4 * dimension) or dimension == 0:
-            raise IndexUnusable("the dense index is damaged (wrong length or kind)")
-        if rows == 0:
-            return cls(np.empty(0, np.int64), np.empty((0, dimension), np.float32))
-        ids = np.memmap(file, "<i8", "r", HEADER.size, (rows,))
-        vectors = np.memmap(file, "<f4", "r", HEADER.size + 8 * rows, (rows, dimension))
-        return cls(np.asarray(ids), np.asarray(vectors))
+        """Maps the file and its lists. Raises IndexUnusable if they are not whole."""
+        flat = open_flat(file)
+        if not flat.lists:
+            return cls(flat.ids, flat.vectors)
+        lists = Lists(file.parent)
+        if lists.head.mark != flat.lists or lists.head.dimension != flat.vectors.shape[1]:
+            raise damaged("lists of another generation")
+        if (places(lists.ids, flat.gone) < 0).any() or (
+            len(flat.ids) and flat.ids[0] <= lists.ids[-1]
+        ):
+            raise damaged("passages that do not follow the lists")
+        return cls(flat.ids, flat.vectors, lists, flat.gone)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.ids) + (len(self.lists) - len(self.gone) if self.lists else 0)
+
+    @property
+    def tier(self) -> str:
+        return LISTS if self.lists else FLAT
+
+    @property
+    def last(self) -> int:
+        """The newest passage that this was written with, 0 if there was none."""
+        newest = self.ids if len(self.ids) or not self.lists else self.lists.ids
+        return int(newest[-1]) if len(newest) else 0
+
+    def copy(self, ids: NDArray[np.int64], block: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Puts the vectors of `ids` into the rows of `block`; tells which it has: bool (m,)."""
+        at = places(self.ids, ids)
+        known = at >= 0
+        block[known] = self.vectors[at[known]]
+        if self.lists is not None:
+            at = places(self.lists.ids, ids)
+            block[at >= 0] = self.lists.vectors(at[at >= 0])
+            known |= at >= 0
+        return known
 
     def search(
         self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.int64] | None = None
     ) -> list[tuple[int, float]]:
         """(passage, inner product), best first, ties by passage.
 
-        query: float32 (dimension,). allowed: only these passages, ids ascending.
+        query: float32 (dimension,). allowed: only these passages, ids ascending. Exact for
+        what is scanned; from lists some of the best may be missing, and the products are
+        those of float16 rows.
         """
+        if limit <= 0 or len(self) == 0 or not np.isfinite(query).all():
+            return []
+        if query.shape != self.vectors.shape[1:]:
+            raise IndexUnusable(
+                f"the query has {query.shape[0]} components, the index {self.vectors.shape[1]}"
+            )
+        found = self._scan(query, limit, allowed)
+        if self.lists is not None:
+            found += self._in_lists(self.lists, query, limit, allowed)
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def _scan(
+        self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.int64] | None
+    ) -> list[tuple[int, float]]:
         ids, vectors = self.ids, self.vectors
         if allowed is not None:
             rows = np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
             ids, vectors = ids[rows], vectors[rows]
-        limit = min(limit, len(ids))
-        if limit == 0 or not np.isfinite(query).all():
+        if len(ids) == 0:
             return []
-        if query.shape != vectors.shape[1:]:
-            raise IndexUnusable(
-                f"the query has {query.shape[0]} components, the index {vectors.shape[1]}"
-            )
-        scores, found = _nearest(query, vectors, limit)
-        pairs = [(int(ids[row]), float(score)) for score, row in zip(scores, found, strict=True)]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        return _pairs(ids, *nearest(query, vectors, min(limit, len(ids))))
+
+    def _in_lists(
+        self,
+        lists: Lists,
+        query: NDArray[np.float32],
+        limit: int,
+        allowed: NDArray[np.int64] | None,
+    ) -> list[tuple[int, float]]:
+        wanted = self._alive
+        if allowed is not None:
+            wanted = np.isin(lists.ids, allowed, assume_unique=True)
+            wanted = wanted if self._alive is None else wanted & self._alive
+        return _pairs(lists.ids, *lists.search(query, limit, wanted))
 
 
-def _nearest(
-    query: NDArray[np.float32], vectors: NDArray[np.float32], limit: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    import faiss
-
-    scores, rows = faiss.knn(
-        query[None, :], np.ascontiguousarray(vectors), limit, metric=faiss.METRIC_INNER_PRODUCT
-    )
-    real = rows[0] >= 0  # faiss pads with -1 where a stored vector is not a number
-    return scores[0][real], rows[0][real]
-
-
-def write(
-    file: Path,
-    ids: NDArray[np.int64],
-    dimension: int,
-    new: Iterable[tuple[int, bytes]],
-    previous: Dense | None = None,
-) -> None:
-    """Writes a snapshot of the passages `ids` (ascending) and flushes it to the disk.
-
-    Rows come from `previous` where it has them, else from `new`, which gives (passage,
-    vector bytes) for exactly the others, ascending.
-    """
-    with file.open("xb") as out:
-        out.write(HEADER.pack(MAGIC, dimension, 0, len(ids)))
-        out.write(ids.astype("<i8").tobytes())
-        for block in _blocks(ids, dimension, iter(new), previous):
-            out.write(block)
-        out.flush()
-        os.fsync(out.fileno())
-
-
-BLOCK_ROWS = 8192
-
-
-def _blocks(
-    ids: NDArray[np.int64],
-    dimension: int,
-    new: Iterable[tuple[int, bytes]],
-    previous: Dense | None,
-) -> Iterable[bytes]:
-    """The matrix in pieces, so that memory does not grow with the index."""
-    source = iter(new)
-    old = previous if previous is not None and previous.vectors.shape[1] == dimension else None
-    for start in range(0, len(ids), BLOCK_ROWS):
-        wanted = ids[start : start + BLOCK_ROWS]
-        block = np.empty((len(wanted), dimension), "<f4")
-        known = np.zeros(len(wanted), bool)
-        if old is not None and len(old):
-            place = np.minimum(np.searchsorted(old.ids, wanted), len(old) - 1)
-            known = old.ids[place] == wanted
-            block[known] = old.vectors[place[known]]
-        for row in np.flatnonzero(~known):
-            passage, data = next(source, (-1, b""))
-            if passage != wanted[row] or len(data) != 4 * dimension:
-                raise IndexUnusable(f"the catalog has no vector of passage {int(wanted[row])}")
-            block[row] = np.frombuffer(data, "<f4")
-        yield block.tobytes()
+def _pairs(
+    ids: NDArray[np.int64], scores: NDArray[np.float32], rows: NDArray[np.int64]
+) -> list[tuple[int, float]]:
+    return list(zip(ids[rows].tolist(), scores.tolist(), strict=True))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
-from ragcli.index import dense, lexical
+from ragcli.index import dense_write, lexical
 from ragcli.index.catalog import Catalog
 from ragcli.index.dense import Dense
 from ragcli.index.lexical import Lexical, LexicalRow
@@ -125,13 +125,11 @@ def _start_anew(catalog: Catalog) -> bool:
 
 
 def _write_dense(catalog: Catalog, target: Path, old: Path | None) -> None:
-    ids = np.array(
-        [row[0] for row in catalog.connection.execute("SELECT id FROM passages ORDER BY id")],
-        np.int64,
-    )
+    rows = catalog.connection.execute("SELECT id FROM passages ORDER BY id")
+    ids = np.fromiter((row[0] for row in rows), np.int64)
     previous = Dense.open(old / DENSE) if old is not None else None
-    last = _last_passage(old) if old is not None else 0
-    dense.write(target, ids, _dimension(catalog), _vector_rows(catalog, last), previous)
+    source = partial(_vector_rows, catalog)
+    dense_write.write(target, ids, _dimension(catalog), source, previous)
 
 
 def _dimension(catalog: Catalog) -> int:
@@ -139,8 +137,7 @@ def _dimension(catalog: Catalog) -> int:
 
 
 def _last_passage(old: Path) -> int:
-    ids: NDArray[np.int64] = Dense.open(old / DENSE).ids
-    return int(ids[-1]) if len(ids) else 0
+    return Dense.open(old / DENSE).last
 
 
 def _vector_rows(catalog: Catalog, after: int) -> Iterator[tuple[int, bytes]]:

@@ -56,16 +56,19 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         passages=int(sql.execute("SELECT count(*) FROM passages").fetchone()[0]),
         vectors=int(sql.execute("SELECT count(*) FROM vectors").fetchone()[0]),
         size_bytes=_size(snapshot.catalog.index_dir),
+        dense_tier=snapshot.dense.tier,
         missing_pages=files.get("partial", 0),
     )
 
 
 def _size(folder: Path) -> int:
     """Bytes of the files below; those a writer removes meanwhile do not count."""
-    total = 0
+    sizes: dict[tuple[int, int], int] = {}  # by file: generations share some by hard links
     for file in folder.rglob("*"):
         try:
-            total += file.lstat().st_size if file.is_file() else 0
+            stat = file.lstat()
+            if file.is_file():
+                sizes[stat.st_dev, stat.st_ino] = stat.st_size
         except OSError:
             continue
-    return total
+    return sum(sizes.values())

@@ -220,7 +220,7 @@ def test_a_full_disk_is_said(filled: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ragcli.index.dense.write", full)
+    monkeypatch.setattr("ragcli.index.dense_write.write", full)
     filled.write("c.md", "A third key.")
     with pytest.raises(RagcliError, match="No space left"):
         filled.events()

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcli.errors import IndexUnusable
-from ragcli.index import dense
-from ragcli.index.dense import Dense, write
+from ragcli.index import dense_files
+from ragcli.index.dense import Dense
+from ragcli.index.dense_write import Source, write
 
 DIMENSION = 8
 
@@ -21,8 +22,10 @@ def vectors(rows: int, seed: int = 0) -> np.ndarray:
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def rows_of(ids: np.ndarray, matrix: np.ndarray) -> list[tuple[int, bytes]]:
-    return [(int(id), row.tobytes()) for id, row in zip(ids, matrix, strict=True)]
+def rows_of(ids: np.ndarray, matrix: np.ndarray) -> Source:
+    """What a catalog gives."""
+    pairs = [(int(id), row.tobytes()) for id, row in zip(ids, matrix, strict=True)]
+    return lambda after: [pair for pair in pairs if pair[0] > after]
 
 
 def test_best_first_as_numpy_has_it() -> None:
@@ -78,7 +81,7 @@ def test_write_and_open(tmp_path: Path) -> None:
 
 
 def test_an_empty_one(tmp_path: Path) -> None:
-    write(tmp_path / "d", np.array([], np.int64), DIMENSION, [])
+    write(tmp_path / "d", np.array([], np.int64), DIMENSION, rows_of(np.empty(0), np.empty(0)))
     assert len(Dense.open(tmp_path / "d")) == 0
     assert Dense.open(tmp_path / "d").search(vectors(1)[0], 5) == []
 
@@ -96,7 +99,7 @@ def test_rows_are_taken_over_from_the_previous_one(
     new = np.arange(last + 1, last + 6)
     ids = np.concatenate([np.array(sorted(before - gone), np.int64), new])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dense, "BLOCK_ROWS", block)
+        patch.setattr(dense_files, "BLOCK_ROWS", block)
         write(folder / "new", ids, DIMENSION, rows_of(new, matrix[new]), Dense.open(folder / "old"))
     opened = Dense.open(folder / "new")
     assert np.array_equal(opened.ids, ids)
@@ -108,10 +111,13 @@ def test_a_vector_that_is_missing_is_an_error(tmp_path: Path) -> None:
         write(tmp_path / "d", np.array([1, 2]), DIMENSION, rows_of(np.array([1]), vectors(1)))
 
 
-@pytest.mark.parametrize("change", ["cut", "longer", "magic", "empty", "rows"])
+@pytest.mark.parametrize(
+    "change",
+    ["cut", "longer", "magic", "empty", "rows", "gone", "order", "kind", "width"],
+)
 def test_a_damaged_file_is_refused(tmp_path: Path, change: str) -> None:
     file = tmp_path / "d"
-    ids = np.arange(4)
+    ids = np.arange(1, 5)
     write(file, ids, DIMENSION, rows_of(ids, vectors(4)))
     data = file.read_bytes()
     file.write_bytes(
@@ -121,6 +127,10 @@ def test_a_damaged_file_is_refused(tmp_path: Path, change: str) -> None:
             "magic": b"\x80\x04pickle" + data[8:],
             "empty": b"",
             "rows": data[:16] + (2**60).to_bytes(8, "little") + data[24:],
+            "gone": data[:24] + (1).to_bytes(8, "little") + data[32:] + bytes(8),
+            "order": data[:40] + data[48:56] + data[40:48] + data[56:],
+            "kind": data[:12] + b"\1" + data[13:],
+            "width": data[:8] + bytes(4) + data[12:],
         }[change]
     )
     with pytest.raises(IndexUnusable, match="damaged"):

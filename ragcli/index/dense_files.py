@@ -1,0 +1,43 @@
+"""What the two kinds of dense files share: mapping parts of a file whose length was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcli.errors import IndexUnusable
+
+BLOCK_ROWS = 8192  # rows handled at once, so that memory does not grow with the index
+
+
+def damaged(what: str) -> IndexUnusable:
+    return IndexUnusable(f"the dense index is damaged ({what})")
+
+
+def mapped(opened: IO[bytes], dtype: str, offset: int, shape: tuple[int, ...]) -> NDArray[Any]:
+    """A part of the file, read-only; nothing is read before it is looked at."""
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return np.asarray(np.memmap(opened, dtype, "r", offset, shape))
+
+
+def ascending(ids: NDArray[np.int64]) -> bool:
+    """Whether each is larger than the one before."""
+    return bool((ids[1:] > ids[:-1]).all())
+
+
+def places(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of `wanted` stands in `ids` (ascending): int64 (m,), -1 if it does not."""
+    if len(ids) == 0:
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where(ids[at] == wanted, at, -1)
+
+
+def spans(count: int, step: int | None = None) -> Iterable[slice]:
+    """0 … count in pieces of BLOCK_ROWS."""
+    step = step or BLOCK_ROWS
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
