@@ -27,5 +27,9 @@ def require_index(index_dir: Path) -> Path:
     """The catalog's path. Raises IndexMissing if that folder holds no index."""
     catalog = index_dir / CATALOG
     if not catalog.is_file():
-        raise IndexMissing(f"no index: {shown(index_dir)}", hint="create one: ragcli index PATH")
+        raise no_index(index_dir)
     return catalog
+
+
+def no_index(index_dir: Path) -> IndexMissing:
+    return IndexMissing(f"no index: {shown(index_dir)}", hint="create one: ragcli index PATH")
