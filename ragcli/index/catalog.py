@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.errors import IndexUnusable
-from ragcli.index.location import CATALOG, GENERATIONS, require_index
+from ragcli.index.location import CATALOG, GENERATIONS, no_index, require_index
 from ragcli.index.schema import APPLICATION_ID, REBUILD, SCHEMA_VERSION, TABLES
 from ragcli.paths import shown
 from ragcli.types import FileStatus
@@ -109,7 +109,10 @@ class Catalog:
                 f"{shown(self.index_dir)}",
                 hint=REBUILD,
             )
-        if not ours or _tables(self.connection) != set(TABLES):
+        tables = _tables(self.connection)
+        if not ours and not tables:  # its first writer died before there was anything
+            raise no_index(self.index_dir)
+        if not ours or tables != set(TABLES):
             raise IndexUnusable(
                 f"not an index of ragcli: {shown(self.index_dir / CATALOG)}", hint=REBUILD
             )
@@ -197,6 +200,11 @@ def translated(index_dir: Path) -> Iterator[None]:
         text = str(error)
         if "full" in text:
             raise IndexBlocked(f"the disk is full: {where}", hint="free some space") from error
+        if "disk I/O" in text:  # also a limit on the size of files
+            raise IndexBlocked(
+                f"the index cannot be written or read: {where} ({text})",
+                hint="check the disk, free space and limits on file sizes (ulimit -f)",
+            ) from error
         if "locked" in text or "readonly" in text or "unable to open" in text:
             raise IndexBlocked(
                 f"the index cannot be used now: {where} ({text})",
