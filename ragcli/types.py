@@ -29,13 +29,16 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 class Block:
     """A structural piece of a document; sentences never cross a block's border.
 
-    `level` is the heading level (1 = top), 0 for everything else.
+    `level` is the heading level (1 = top), 0 for what stands under the heading before.
+    Another block than a heading may have a level too: it opens a section called `name`
+    (a function in code), which its text need not begin with; "" is the part above.
     """
 
     start: int
     end: int
     kind: BlockKind
     level: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ragcli.index.scan import HASH_AT_MOST, file_hash
 from ragcli.sources.load import Extractor, Parsed
 from ragcli.sources.walk import walk
 from ragcli.text.lines import LineIndex
-from ragcli.text.normalise import readable
+from ragcli.text.passages import section_name
 from ragcli.types import Extracted, FileEntry, FileStatus, Span
 
 WALKED_AT_MOST = 200_000  # files looked at when a file is searched for, and
@@ -74,11 +74,10 @@ class Now:
         for block in self.extracted.blocks:
             if block.start > offset:
                 break
-            if block.kind == "heading":
+            if block.level or block.kind == "heading":
                 while stack and stack[-1][0] >= block.level:
                     stack.pop()
-                name = readable(self.extracted.text[block.start : block.end])
-                stack.append((block.level, name.replace(" > ", " › ")))
+                stack.append((block.level, section_name(self.extracted.text, block)))
         return tuple(name for _, name in stack if name)
 
 

@@ -55,7 +55,7 @@ def loaded_message(loaded: Loaded) -> dict[str, Any]:
         "sentences": [at for span in loaded.sentences for at in (span.start, span.end)],
         "text": extracted.text,
         "kind": extracted.kind,
-        "blocks": [[b.start, b.end, b.kind, b.level] for b in extracted.blocks],
+        "blocks": [[b.start, b.end, b.kind, b.level, b.name] for b in extracted.blocks],
         "title": extracted.title,
         "page_starts": extracted.page_starts,
         "missing_pages": extracted.missing_pages,
@@ -78,7 +78,9 @@ def loaded_from(message: dict[str, Any]) -> Loaded:
     extracted = Extracted(
         text=text,
         kind=str(message["kind"]),
-        blocks=tuple(Block(int(a), int(b), k, int(n)) for a, b, k, n in message["blocks"]),
+        blocks=tuple(
+            Block(int(a), int(b), k, int(n), str(name)) for a, b, k, n, name in message["blocks"]
+        ),
         title=str(message["title"]),
         page_starts=tuple(map(int, message["page_starts"])),
         missing_pages=tuple(map(int, message["missing_pages"])),

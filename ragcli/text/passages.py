@@ -69,13 +69,19 @@ def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
     return a[:shared]
 
 
+def section_name(text: str, block: Block) -> str:
+    """What the section that a block opens is called, without the separator of paths."""
+    own = text[block.start : block.end] if block.kind == "heading" else ""
+    return readable(block.name or own).replace(" > ", " › ")
+
+
 def _sections(
     text: str, blocks: Sequence[Block], sentences: Iterable[tuple[Span, int]]
 ) -> list[_Section]:
     """Sentences with their costs, grouped by heading; headings are in their own section."""
     stack: list[tuple[int, str]] = []
     sections = [_Section(())]
-    headings = [block for block in blocks if block.kind == "heading"]
+    headings = [block for block in blocks if block.level or block.kind == "heading"]
     at = 0
     inside: Block | None = None
     for span, cost in sentences:
@@ -83,15 +89,14 @@ def _sections(
             inside = headings[at]
             while stack and stack[-1][0] >= inside.level:
                 stack.pop()
-            name = readable(text[inside.start : inside.end]).replace(" > ", " › ")
-            if name:
+            if name := section_name(text, inside):
                 stack.append((inside.level, name))
             sections.append(_Section(tuple(name for _, name in stack)))
             at += 1
         section = sections[-1]
         section.sentences.append(span)
         section.costs.append(cost)
-        section.bare &= inside is not None and span.end <= inside.end
+        section.bare &= inside is not None and inside.kind == "heading" and span.end <= inside.end
     return [section for section in sections if section.sentences]
 
 

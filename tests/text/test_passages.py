@@ -110,3 +110,13 @@ def test_every_sentence_is_in_one_passage_within_the_limit(
         assert passage.span == Span(passage.sentences[0].start, passage.sentences[-1].end)
         read = embedded_text(title, passage.heading, passage.span.of(text), context_length(limit))
         assert words([read])[0] <= limit
+
+
+def test_a_named_block_opens_a_section_that_is_not_in_its_text() -> None:
+    parts = ("import os", "class A:\n" + LONG, "def run(self):\n" + LONG, "run() " + LONG)
+    text, blocks, at = "", [], 0
+    for part, (level, name) in zip(parts, ((0, ""), (1, "A"), (2, "run"), (1, "")), strict=True):
+        text += part + "\n"
+        blocks.append(Block(at, len(text), "code", level, name))
+        at = len(text)
+    assert [one.heading for one in cut(text, blocks, 128)] == ["", "A", "A > run", ""]
