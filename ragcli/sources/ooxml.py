@@ -1,11 +1,19 @@
-"""Opening Office Open XML safely: bounded zip entries, XML without entities or network."""
+"""Documents that are zip archives of XML, opened safely: Office Open XML, ODF, EPUB.
+
+Entries are bounded, XML has no entities and no network. Small parts are read whole;
+long tables are streamed, so that their size costs time and no memory.
+"""
 
 from __future__ import annotations
 
 import io
+import lzma
+import posixpath
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
+from urllib.parse import unquote
 
 from ragcli.errors import SourceError
 
@@ -14,36 +22,73 @@ MOST_ENTRIES = 10_000
 MOST_TOTAL = 200 * MIB  # uncompressed size of the parts that are read
 BIG = 10 * MIB  # a part above this must not be packed
 MOST_RATIO = 200  # more than this
+MOST_STREAMED = 768 * MIB  # uncompressed size of the parts that are streamed
+MOST_ELEMENT = 8 * MIB  # of a streamed part without one of the elements looked for
+_CHUNK = 1 << 16
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_ENTITIES = "XML entities are not read (unsafe)"
+_SAFE: dict[str, Any] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
 _BOMB = "uncompressed size is out of bounds (a zip bomb?)"
 
 
-class Package:
-    """The parts of a document. All errors are SourceError."""
+_OLD = {"DOCX": "an old Word file", "XLSX": "an old Excel file", "PPTX": "an old PowerPoint file"}
+_UNPACK_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError,
+)  # fmt: skip
 
-    def __init__(self, data: bytes) -> None:
+
+class TooLong(SourceError):
+    """What is streamed goes on beyond `MOST_STREAMED`."""
+
+
+class Package:
+    """The parts of a document. All errors are SourceError; `label` names the format in them."""
+
+    def __init__(self, data: bytes, label: str = "DOCX") -> None:
+        self.label = label
         if data.startswith(_OLE):
             if _ENCRYPTED in data:
                 raise SourceError("password needed", hint="save a copy without a password")
-            raise SourceError("an old Word file, not DOCX", hint="save it as DOCX")
+            old = _OLD.get(label, "an old Office file")
+            raise SourceError(f"{old}, not {label}", hint=f"save it as {label}")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError) as error:
-            raise SourceError("damaged DOCX (not a whole zip archive)") from error
-        self._infos = {info.filename: info for info in self._zip.infolist()}
-        if len(self._infos) > MOST_ENTRIES:
+            raise SourceError(f"damaged {label} (not a whole zip archive)") from error
+        infos = self._zip.infolist()
+        if len(infos) > MOST_ENTRIES:
             raise SourceError("too many parts in the archive")
+        self._infos = {info.filename.replace("\\", "/").lstrip("/"): info for info in infos}
         self._left = MOST_TOTAL
+        self._to_stream = MOST_STREAMED
 
     def __contains__(self, name: str) -> bool:
         return name in self._infos
 
-    def read(self, name: str) -> bytes:
-        """One part. The declared size is checked first, and the real one as well."""
+    def names(self) -> tuple[str, ...]:
+        """All parts, in the order of the archive."""
+        return tuple(self._infos)
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._infos.get(name)
         if info is None:
-            raise SourceError(f"damaged DOCX (no {name})")
+            raise SourceError(f"damaged {self.label} (no {name})")
+        if info.flag_bits & 1:
+            raise SourceError("password needed", hint="save a copy without a password")
+        return info
+
+    def read(self, name: str) -> bytes:
+        """One part. The declared size is checked first, and the real one as well."""
+        info = self._info(name)
         packed = max(1, info.compress_size)
         if info.file_size > self._left or (
             info.file_size > BIG and info.file_size > MOST_RATIO * packed
@@ -52,15 +97,8 @@ class Package:
         try:
             with self._zip.open(info) as part:
                 data = part.read(info.file_size + 1)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            RuntimeError,
-            ValueError,
-        ) as error:
-            raise SourceError(f"damaged DOCX ({name} cannot be unpacked)") from error
+        except _UNPACK_ERRORS as error:
+            raise SourceError(f"damaged {self.label} ({name} cannot be unpacked)") from error
         if len(data) > info.file_size:
             raise SourceError(_BOMB)
         self._left -= len(data)
@@ -71,24 +109,87 @@ class Package:
         from lxml import etree
 
         data = self.read(name)
-        parser = etree.XMLParser(
-            resolve_entities=False,
-            no_network=True,
-            load_dtd=False,
-            dtd_validation=False,
-            huge_tree=False,
-            remove_comments=True,
-            remove_pis=True,
-        )
+        parser = etree.XMLParser(**_SAFE)
         if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:
-            raise SourceError("XML entities are not read (unsafe)")
+            raise SourceError(_ENTITIES)
         try:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
-            raise SourceError(f"damaged DOCX ({name} is no valid XML)") from error
+            raise SourceError(f"damaged {self.label} ({name} is no valid XML)") from error
         if root is None or root.getroottree().docinfo.doctype:
-            raise SourceError("XML entities are not read (unsafe)")
+            raise SourceError(_ENTITIES)
         return root
+
+    def optional(self, name: str) -> Any:
+        """`xml`, or None where there is no such part."""
+        return self.xml(name) if name in self else None
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """A part piece by piece. Raises TooLong where all such parts together are too long."""
+        info = self._info(name)
+        try:
+            with self._zip.open(info) as part:
+                while chunk := part.read(_CHUNK):
+                    self._to_stream -= len(chunk)
+                    if self._to_stream < 0:
+                        raise TooLong(_BOMB)
+                    yield chunk
+        except _UNPACK_ERRORS as error:
+            raise SourceError(f"damaged {self.label} ({name} cannot be unpacked)") from error
+
+    def stream(
+        self, name: str, *tags: str, events: tuple[Literal["start", "end"], ...] = ("end",)
+    ) -> Iterator[tuple[str, Any]]:
+        """(event, element) of the elements with these local names; each is dropped after use.
+
+        Raises SourceError where `MOST_ELEMENT` bytes hold none of them.
+        """
+        from lxml import etree
+
+        parser = etree.XMLPullParser(events, tag=[f"{{*}}{tag}" for tag in tags], **_SAFE)
+        without, first = 0, True
+        try:
+            for chunk in self.chunks(name):
+                parser.feed(chunk)
+                without += len(chunk)
+                if first and b"<!DOCTYPE" in chunk.replace(b"\0", b""):
+                    raise SourceError(_ENTITIES)
+                first = False
+                for event, element in parser.read_events():
+                    without = 0
+                    yield event, element
+                    if event == "end":
+                        _drop(element)
+                if without > MOST_ELEMENT:
+                    raise SourceError(_BOMB)
+            parser.close()
+        except etree.XMLSyntaxError as error:
+            raise SourceError(f"damaged {self.label} ({name} is no valid XML)") from error
+
+    def relations(self, name: str) -> dict[str, tuple[str, str]]:
+        """(kind, part) by id of the parts a part refers to; links to the outside are left out."""
+        folder, _, file = name.rpartition("/")
+        root = self.optional(posixpath.join(folder, "_rels", f"{file}.rels"))
+        found: dict[str, tuple[str, str]] = {}
+        for one in root if root is not None else ():
+            if attribute(one, "TargetMode") != "External":
+                kind = attribute(one, "Type").rpartition("/")[2]
+                found[attribute(one, "Id")] = (kind, resolve(folder, attribute(one, "Target")))
+        return found
+
+
+def _drop(element: Any) -> None:
+    """Free an element and what stands before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def resolve(folder: str, target: str) -> str:
+    """The part a reference means, from the folder of the part that holds it."""
+    target = unquote(target.partition("#")[0])
+    return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
 
 
 def local(element: Any) -> str:
