@@ -47,17 +47,22 @@ class Assembler:
         """One row of a table."""
         self.block(_SPACE.sub(" ", clean(text)).strip(), "table", 0)
 
-    def block(self, text: str, kind: BlockKind, level: int = 0) -> None:
-        """A finished block; a row or item right after its like joins it on a line of its own."""
+    def block(self, text: str, kind: BlockKind, level: int = 0, name: str = "") -> None:
+        """A finished block; a row or item right after its like joins it on a line of its own.
+
+        level, name: as of a Block; a block that opens a section joins none.
+        """
         text = unicodedata.normalize("NFC", text)
-        joins = kind in ("table", "list") and bool(self.blocks) and self.blocks[-1].kind == kind
+        last = self.blocks[-1] if self.blocks else None
+        joins = kind in ("table", "list") and not level and last is not None and last.kind == kind
         if self.blocks:
             self._add("\n" if joins else "\n\n")
         start = self._length
         self._add(text)
-        if joins:
-            start = self.blocks.pop().start
-        self.blocks.append(Block(start, self._length, kind, level))
+        if joins and last is not None:
+            self.blocks.pop()
+            start, level, name = last.start, last.level, last.name
+        self.blocks.append(Block(start, self._length, kind, level, name))
 
     def _add(self, text: str) -> None:
         self._parts.append(text)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ragcli.sources.markdown import load_markdown
 from ragcli.sources.plain import load_code, load_text
-from ragcli.sources.sniff import HEAD, Sniffed, inspect, sniff
+from ragcli.sources.sniff import HEAD, TAIL, Sniffed, inspect, sniff
 from ragcli.types import Extracted
 
 Loader = Callable[[bytes, str], Extracted]
@@ -39,6 +39,48 @@ def _load_docx(data: bytes, ending: str) -> Extracted:
     return load_docx(data, ending)
 
 
+def _load_pptx(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.pptx import load_pptx
+
+    return load_pptx(data, ending)
+
+
+def _load_xlsx(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.xlsx import load_xlsx
+
+    return load_xlsx(data, ending)
+
+
+def _load_csv(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.csv import load_csv
+
+    return load_csv(data, ending)
+
+
+def _load_odt(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.odt import load_odt
+
+    return load_odt(data, ending)
+
+
+def _load_odp(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.odt import load_odp
+
+    return load_odp(data, ending)
+
+
+def _load_ods(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.ods import load_ods
+
+    return load_ods(data, ending)
+
+
+def _load_epub(data: bytes, ending: str) -> Extracted:
+    from ragcli.sources.epub import load_epub
+
+    return load_epub(data, ending)
+
+
 FORMATS: dict[str, Loader] = {
     "text": load_text,
     "markdown": load_markdown,
@@ -46,10 +88,18 @@ FORMATS: dict[str, Loader] = {
     "html": _load_html,
     "pdf": _load_pdf,
     "docx": _load_docx,
+    "pptx": _load_pptx,
+    "xlsx": _load_xlsx,
+    "csv": _load_csv,
+    "odt": _load_odt,
+    "odp": _load_odp,
+    "ods": _load_ods,
+    "epub": _load_epub,
 }
+_BINARY = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub"})
 
 SIZE_LIMITS: dict[str, int] = {
-    kind: BINARY_LIMIT if kind in ("pdf", "docx") else TEXT_LIMIT for kind in FORMATS
+    kind: BINARY_LIMIT if kind in _BINARY else TEXT_LIMIT for kind in FORMATS
 }
 
 __all__ = [
@@ -58,6 +108,7 @@ __all__ = [
     "HEAD",
     "MIB",
     "SIZE_LIMITS",
+    "TAIL",
     "TEXT_LIMIT",
     "Loader",
     "Sniffed",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ragcli.errors import SourceError
-from ragcli.sources.formats import FORMATS, HEAD, MIB, SIZE_LIMITS, inspect
+from ragcli.sources.formats import FORMATS, HEAD, MIB, SIZE_LIMITS, TAIL, inspect
 from ragcli.types import Extracted, FileEntry, Span
 
 _NOTHING = "no text in it"
@@ -54,6 +54,15 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def _tail(file: BinaryIO, size: int) -> bytes:
+    """The last `TAIL` bytes; the file stays where it is."""
+    at = file.tell()
+    file.seek(max(0, size - TAIL))
+    tail = file.read(TAIL)
+    file.seek(at)
+    return tail
+
+
 def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
     """(bytes, kind). The size is checked before anything but the head is read."""
     with _opened(path) as file:
@@ -62,7 +71,7 @@ def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
             raise NotADocument("empty")
         try:
             head = file.read(HEAD)
-            found = inspect(path, head)
+            found = inspect(path, head, _tail(file, size) if head.startswith(b"PK") else b"")
             most = SIZE_LIMITS.get(found.kind or "text", 0) if limit is None else limit
             if size > most and (found.kind or found.reason == "binary"):
                 raise NotADocument(f"larger than {most / MIB:.4g} MiB")
@@ -80,7 +89,9 @@ def _extract(path: Path, data: bytes, kind: str) -> Extracted:
     extracted = FORMATS[kind](data, path.suffix.lower())
     if not extracted.text.strip():
         raise (
-            NotADocument("empty") if kind in ("text", "code", "markdown") else SourceError(_NOTHING)
+            NotADocument("empty")
+            if kind in ("text", "code", "markdown", "csv")
+            else SourceError(_NOTHING)
         )
     return extracted
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragcli.sources.decode import utf16_without_bom
 
 HEAD = 8192  # bytes that decide
+TAIL = 1 << 18  # of a zip archive: enough for a list of some thousand parts
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd"})
 _HTML = frozenset({".html", ".htm", ".xhtml", ".xht"})
@@ -20,12 +22,38 @@ _CODE_ENDINGS = (
 )
 _CODE = frozenset(_CODE_ENDINGS.split())
 _CODE_NAMES = frozenset({"makefile", "dockerfile", "cmakelists.txt", "rakefile", "gemfile"})
+_CSV = frozenset({".csv", ".tsv", ".tab", ".psv"})
 # Documents that have no loader yet, by ending.
-_LATER_ENDINGS = (
-    "epub odt ods odp odg xlsx xlsm xls pptx ppt doc rtf mobi azw azw3 djvu ps msg pages key "
-    "numbers dotx docm"
-)
+_LATER_ENDINGS = "odg rtf mobi azw azw3 djvu ps msg pages key numbers fodt fods fodp"
 _LATER = frozenset(_LATER_ENDINGS.split())
+# Old and binary office formats, by ending: what to save them as.
+_OLD_OFFICE = {"doc": "DOCX", "dot": "DOCX", "xls": "XLSX", "xlt": "XLSX", "xlsb": "XLSX",
+               "ppt": "PPTX", "pps": "PPTX", "pot": "PPTX"}  # fmt: skip
+# Zip documents by the ending of their name, where their content does not tell.
+_BY_ENDING = {
+    ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".dotm": "docx",
+    ".xlsx": "xlsx", ".xlsm": "xlsx", ".xltx": "xlsx", ".xltm": "xlsx",
+    ".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx", ".ppsm": "pptx", ".potx": "pptx",
+    ".odt": "odt", ".ott": "odt", ".ods": "ods", ".ots": "ods", ".odp": "odp", ".otp": "odp",
+    ".epub": "epub",
+}  # fmt: skip
+# ... by the name of a part that all of their kind have, and by what `mimetype` says.
+_PARTS = (
+    (re.compile(rb"word/document\d*\.xml"), "docx"),
+    (re.compile(rb"xl/workbook\d*\.xml"), "xlsx"),
+    (re.compile(rb"xl/workbook\d*\.bin"), "xlsb"),
+    (re.compile(rb"ppt/presentation\d*\.xml"), "pptx"),
+    (re.compile(rb"META-INF/container\.xml"), "epub"),
+)
+_MIMETYPES = (
+    (b"application/epub+zip", "epub"),
+    (b"application/vnd.oasis.opendocument.text", "odt"),
+    (b"application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    (b"application/vnd.oasis.opendocument.presentation", "odp"),
+    (b"application/vnd.oasis.opendocument.graphics", "odg"),
+)
+_ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)..", re.DOTALL)
+_ZIP_LISTED = re.compile(rb"PK\x01\x02.{24}(..).{16}", re.DOTALL)
 
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG", "PNG image"),
@@ -105,36 +133,65 @@ def _magic(head: bytes) -> str:
     return ""
 
 
-def _container(head: bytes, ending: str) -> Sniffed | None:
+def _zip_names(head: bytes, tail: bytes) -> set[bytes]:
+    """Names of parts at the start of an archive and in the list at its end."""
+    names: set[bytes] = set()
+    for data, pattern in ((head, _ZIP_ENTRY), (tail, _ZIP_LISTED)):
+        for match in pattern.finditer(data):
+            length = int.from_bytes(match.group(1), "little")
+            names.add(data[match.end() : match.end() + length].replace(b"\\", b"/"))
+    return names
+
+
+def _zip_kind(head: bytes, tail: bytes) -> str:
+    """ "docx", "epub", … by content, "" where it does not tell."""
+    if b"mimetype" in head[:64]:
+        for mark, kind in _MIMETYPES:
+            if mark in head[:256]:
+                return kind
+    names = _zip_names(head, tail)
+    for part, kind in _PARTS:
+        if any(map(part.fullmatch, names)):
+            return kind
+    return ""
+
+
+def _container(head: bytes, tail: bytes, ending: str) -> Sniffed | None:
     """Documents inside zip and OLE containers."""
-    if head.startswith(b"PK"):
-        if ending == ".docx" or (b"word/" in head and ending not in (".zip", ".docm", ".dotx")):
-            return Sniffed("docx")
-        for mark, name in ((b"epub+zip", "epub"), (b"oasis.opendocument.text", "odt")):
-            if mark in head[:200]:
-                return Sniffed(None, f"format not supported yet: {name}")
-    if head.startswith(_OLE) and ending == ".docx":
-        return Sniffed("docx")
+    kind = _zip_kind(head, tail) if head.startswith(b"PK") else ""
+    if kind in ("xlsb", "odg"):
+        return _old_office(kind) or Sniffed(None, f"format not supported yet: {kind}")
+    if kind := kind or _BY_ENDING.get(ending, ""):
+        return Sniffed(kind)
     if ending[1:] in _LATER:
         return Sniffed(None, f"format not supported yet: {ending[1:]}")
+    if head.startswith((_OLE, b"PK")) and (found := _old_office(ending[1:])):
+        return found
     if head.startswith(_OLE):
         return Sniffed(None, "binary (Office 97 document)")
     return None
 
 
-def inspect(path: Path, head: bytes) -> Sniffed:
-    """The kind of a file from its first `HEAD` bytes and its name."""
+def _old_office(name: str) -> Sniffed | None:
+    if better := _OLD_OFFICE.get(name):
+        return Sniffed(None, f"format not supported yet: {name} (save it as {better})")
+    return None
+
+
+def inspect(path: Path, head: bytes, tail: bytes = b"") -> Sniffed:
+    """The kind of a file from its first `HEAD` bytes and its name.
+
+    tail: of a zip archive the last `TAIL` bytes, which list its parts.
+    """
     ending = path.suffix.lower()
     if b"%PDF-" in head[:1024] or ending == ".pdf":
         return Sniffed("pdf")
-    if (found := _container(head, ending)) is not None:
+    if (found := _container(head, tail, ending)) is not None:
         return found
     if head.startswith(b"{\\rtf"):
         return Sniffed(None, "format not supported yet: rtf")
     if name := _magic(head):
-        return Sniffed("docx") if ending == ".docx" else Sniffed(None, f"binary ({name})")
-    if ending == ".docx":
-        return Sniffed("docx")
+        return Sniffed(None, f"binary ({name})")
     if _looks_binary(head):
         return Sniffed(None, "binary")
     return Sniffed(_text_kind(path.name.lower(), ending, head))
@@ -146,6 +203,8 @@ def _text_kind(name: str, ending: str, head: bytes) -> str:
         return "html"
     if ending in _MARKDOWN:
         return "markdown"
+    if ending in _CSV:
+        return "csv"
     if start.startswith(b"<?xml") and b"<html" in head[:2048].lower():
         return "html"
     if ending in _CODE or name in _CODE_NAMES or start.startswith(b"#!"):

@@ -1,9 +1,11 @@
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from ragcli.sources.formats import FORMATS, SIZE_LIMITS
-from ragcli.sources.sniff import inspect, sniff
+from ragcli.sources.sniff import HEAD, inspect, sniff
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,11 @@ from ragcli.sources.sniff import inspect, sniff
         ("a.pdf", b"no pdf at all", "pdf"),
         ("a.docx", b"PK\x03\x04", "docx"),
         ("a.docx", b"broken", "docx"),
-        ("a.bin", b"PK\x03\x04....word/document.xml", "docx"),
+        ("a.xlsx", b"PK\x03\x04", "xlsx"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "xlsx"),
+        ("a.ePub", b"anything", "epub"),
+        ("a.csv", b"a,b\n1,2\n", "csv"),
+        ("a.zip", b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/epub+zip", "epub"),
         ("a.txt", b"BMW builds cars", "text"),
         ("a.txt", b"MZ is a name", "text"),
         ("a.txt", "Größe".encode("utf-16-le") * 3, "text"),
@@ -48,14 +54,17 @@ def test_kinds(name: str, head: bytes, kind: str) -> None:
         ("a", b"MZ\x90\0\x03\0\0\0" + bytes(60), "binary (Windows program)"),
         ("a.zip", b"PK\x03\x04", "binary (zip archive)"),
         ("a.tar", b"x" * 257 + b"ustar\0", "binary (tar archive)"),
+        ("a.odg", b"PK\x03\x04", "format not supported yet: odg"),
         (
-            "a.epub",
-            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/epub+zip",
-            "format not supported yet: epub",
+            "a.doc",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+            "format not supported yet: doc (save it as DOCX)",
         ),
-        ("a.ePub", b"anything", "format not supported yet: epub"),
-        ("a.xlsx", b"PK\x03\x04", "format not supported yet: xlsx"),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "format not supported yet: doc"),
+        (
+            "a.xlsb",
+            b"PK\x03\x04",
+            "format not supported yet: xlsb (save it as XLSX)",
+        ),
         ("a.txt", b"{\\rtf1 x", "format not supported yet: rtf"),
         ("a.dat", bytes(range(256)) * 4, "binary"),
         ("a.dat", bytes(1000), "binary"),
@@ -64,3 +73,30 @@ def test_kinds(name: str, head: bytes, kind: str) -> None:
 def test_what_is_no_document(name: str, head: bytes, reason: str) -> None:
     assert inspect(Path(name), head).reason == reason
     assert sniff(Path(name), head) is None
+
+
+def _archive(*names: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x" * 9000)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "kind"),
+    [
+        ("a.zip", ("[Content_Types].xml", "word/document.xml"), "docx"),
+        ("a.doc", ("[Content_Types].xml", "xl/workbook.xml"), "xlsx"),
+        ("a.xlsx", ("[Content_Types].xml", "ppt/presentation.xml"), "pptx"),
+        ("a", ("x.opf", "META-INF/container.xml"), "epub"),
+        ("a.zip", ("copy/word/document.xml", "word/documents.txt"), None),
+        ("a.xls", ("[Content_Types].xml", "xl/workbook.bin"), None),
+    ],
+)
+def test_zip_documents_are_known_by_their_parts(
+    name: str, parts: tuple[str, ...], kind: str | None
+) -> None:
+    """Also by the list at the end, when the first part fills the head."""
+    data = _archive(*parts)
+    assert inspect(Path(name), data[:HEAD], data[-1000:]).kind == kind
