@@ -34,6 +34,26 @@ class FileDone(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Removed(Event):
+    """A file that the index held is gone from its place, deleted or moved."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Verified(Event):
+    """`--verify`: what was compared with the truth.
+
+    files: hashed; changed: those of them with other content under the stamp that the index
+    knows. mended: what was wrong with the index itself, a line each.
+    """
+
+    files: int
+    changed: int
+    mended: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Progress(Event):
     """Work done inside a stage ("embed", "write"): `done` of `total` units."""
 

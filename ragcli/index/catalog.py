@@ -55,7 +55,7 @@ class Catalog:
         if not file.exists() or file.stat().st_size == 0:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
         with translated(index_dir), ExitStack() as undo:
-            catalog = cls(_connect(file, "rw"), index_dir)
+            catalog = cls(connect(file, "rw"), index_dir)
             undo.callback(catalog.close)
             catalog.connection.execute("PRAGMA journal_mode = WAL")
             catalog.connection.execute("PRAGMA secure_delete = ON")
@@ -81,7 +81,7 @@ class Catalog:
 
     @classmethod
     def _read(cls, file: Path, index_dir: Path, more: str = "") -> Catalog:
-        catalog = cls(_connect(file, "ro", more), index_dir)
+        catalog = cls(connect(file, "ro", more), index_dir)
         try:
             catalog._check()
         except BaseException:
@@ -226,7 +226,8 @@ def destroy(index_dir: Path) -> None:
         (index_dir / (CATALOG + suffix)).unlink(missing_ok=True)
 
 
-def _connect(file: Path, mode: str, more: str = "") -> sqlite3.Connection:
+def connect(file: Path, mode: str, more: str = "") -> sqlite3.Connection:
+    """The file, in autocommit mode; nothing in its schema is trusted. mode: SQLite's, "ro" or "rw"."""
     from urllib.parse import quote_from_bytes
 
     uri = f"file:{quote_from_bytes(os.fsencode(file.absolute()))}?mode={mode}{more}"

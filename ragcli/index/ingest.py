@@ -76,7 +76,7 @@ def write(writer: Writer, batch: Sequence[Prepared], encoder: Encoder) -> None:
 
 def bad_row(work: Work, root: int, status: FileStatus, reason: str) -> FileRow:
     """A file that was skipped or failed, so that it stays accounted for."""
-    return FileRow(root, work.relative, work.stored_unread, status, reason)
+    return FileRow(root, work.relative, work.stored, status, reason, work.sha256)
 
 
 def missing_reason(extracted: Extracted) -> str:

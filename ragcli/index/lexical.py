@@ -71,6 +71,16 @@ class Lexical:
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
 
+    def passages(self) -> list[int]:
+        """All that can be found, in no order."""
+        from tantivy import Query
+
+        with _translated():
+            everything = Query.all_query()
+            hits = self._searcher.search(everything, max(1, len(self)), count=False).hits
+            found = self._searcher.fast_field_values("passage", [place for _, place in hits])
+            return [int(passage) for passage in found]
+
     def search(
         self, variants: Sequence[Sequence[str]], limit: int, files: Collection[int] | None = None
     ) -> list[tuple[int, float]]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragcli.encoders.base import Encoder, EncoderFactory
-from ragcli.events import Event, FileDone, Indexed, Progress, Scanned
-from ragcli.index import generations, ingest
+from ragcli.events import Event, FileDone, Indexed, Progress, Removed, Scanned, Verified
+from ragcli.index import asked, generations, ingest
 from ragcli.index.catalog import Catalog
+from ragcli.index.comparing import compare
 from ragcli.index.scan import INDEXED, Plan, Work, scan
 from ragcli.index.versions import check_encoder, versions
 from ragcli.index.writer import FileRow, Stamp, Writer
@@ -23,6 +24,7 @@ BATCH_PASSAGES = 256  # encoded together; texts of similar length share a run of
 COMMIT_EVERY_S = 20.0
 COMMIT_SHARE = 10  # a commit may take 1/10 of the time since the last one: cost stays linear
 FOREIGN_SHARE = 0.2
+PROGRESS_FILES = 20  # files compared between two events
 
 
 @dataclass(slots=True)
@@ -59,29 +61,52 @@ class Run:
         self.encoder: Encoder | None = None
         self.counts = _Counts()
         self.roots: dict[Path, int] = {}
+        self.asked: Sequence[Path] = ()  # before, where the list is lost with the settings
+        self.mended: tuple[str, ...] | None = None  # None: files are not to be verified
         self.started = self.last_commit = time.monotonic()
         self.commit_cost = 0.0
 
-    def update(self, paths: Sequence[Path], excludes: Sequence[str]) -> Iterator[Event]:
+    def update(
+        self, paths: Sequence[Path], excludes: Sequence[str], *, news: bool = False
+    ) -> Iterator[Event]:
+        """news: nothing is said of files that were not read before and still are not."""
+
         def walked(present: Sequence[Path]) -> Iterator[FileEntry | FileDone]:
             return walk(present, excludes=excludes)
 
-        plan = scan(self.catalog, paths, walked, everything=self.rebuild)
+        verify = self.mended is not None
+        plan = scan(self.catalog, paths, walked, everything=self.rebuild, verify=verify)
+        yield from self._compare(plan, told=verify)
         work = plan.work
         yield Scanned(plan.found, len(work), sum(item.stamp.size for item in work))
+        yield from (Removed(known.path) for known in plan.removed)
         self._tidy(plan)
-        for done in self._list_skipped(plan):
-            yield self.counts.count(done)
+        for done, known_before in self._list_skipped(plan):
+            self.counts.count(done)
+            if not (news and known_before):
+                yield done
         for done in plan.known_bad:
-            yield self.counts.count(done)
+            self.counts.count(done)
+            if not news:
+                yield done
         if work:
             yield from self._read(work)
-        self._finish()
+        self._finish(paths)
         yield self._summary(plan)
+
+    def _compare(self, plan: Plan, *, told: bool) -> Iterator[Event]:
+        """Content of files whose stamp says nothing; told: with progress and a result."""
+        total = len(plan.doubtful)
+        for done in compare(plan):
+            if told and (done == total or done % PROGRESS_FILES == 0):
+                yield Progress("verify", done, total)
+        if told:
+            yield Verified(total, plan.hidden, self.mended or ())
 
     def _tidy(self, plan: Plan) -> None:
         """Removals, new stamps, absorbed roots."""
         if self.rebuild:
+            self.asked = asked.asked(self.catalog)
             self.writer.clear()
             return
         for inner, outer in plan.absorbed:
@@ -102,8 +127,8 @@ class Run:
             self.roots[path] = self.catalog.add_root(path)
         return self.roots[path]
 
-    def _list_skipped(self, plan: Plan) -> Iterator[FileDone]:
-        """What the walk itself left out is listed like any other file."""
+    def _list_skipped(self, plan: Plan) -> Iterator[tuple[FileDone, bool]]:
+        """What the walk itself left out is listed like any other file; was it before?"""
         for done, root, relative, known in plan.skipped:
             same = known is not None and (known.status, known.reason) == (done.status, done.reason)
             if self.rebuild or not same:
@@ -113,7 +138,7 @@ class Run:
                     self._root(root), relative, Stamp(done.size, 0, 0), done.status, done.reason
                 )
                 self.writer.add(row)
-            yield done
+            yield done, same
 
     def _read(self, work: Sequence[Work]) -> Iterator[Event]:
         with Extractor(workers=self.workers) as extractor:
@@ -175,7 +200,11 @@ class Run:
         self.commit_cost = self.writer.commit()
         self.last_commit = time.monotonic()
 
-    def _finish(self) -> None:
+    def _finish(self, paths: Sequence[Path]) -> None:
+        listed = asked.with_asked(self.catalog, [*self.asked, *paths])
+        if listed is not None:
+            self.writer.begin()
+            self.catalog.set_meta({asked.KEY: listed})
         self.writer.sweep()
         self._commit()
 
@@ -187,7 +216,7 @@ class Run:
             found=plan.found,
             indexed=counts.indexed,
             partial=counts.partial,
-            unchanged=plan.unchanged + len(plan.touched),
+            unchanged=plan.unchanged,
             skipped=counts.skipped,
             failed=counts.failed,
             removed=len(plan.removed) - moved,

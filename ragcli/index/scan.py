@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from ragcli.errors import IndexUnusable, UsageError
 from ragcli.events import FileDone
 from ragcli.index.catalog import Catalog
 from ragcli.index.schema import REBUILD
+from ragcli.index.settled import marked, settled, stored
 from ragcli.index.writer import Stamp
 from ragcli.paths import shown
 from ragcli.types import FileEntry, FileStatus
@@ -24,33 +26,56 @@ INDEXED = (FileStatus.INDEXED, FileStatus.PARTIAL)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A file as the catalog has it."""
+    """A file as the catalog has it. `place` is its absolute path in bytes."""
 
+    place: bytes
     id: int
     stamp: Stamp
     status: FileStatus
     reason: str
     sha256: str
 
+    @property
+    def path(self) -> Path:
+        return Path(os.fsdecode(self.place))
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A file to be read. `known` is its row in the catalog, if it has one."""
+    """A file to be read. `known` is its row in the catalog, if it has one.
+
+    seen_ns: the time just before `stamp` was taken. sha256: of the content before it is read
+    for the index, where the stamp cannot be trusted ("" elsewhere).
+    """
 
     entry: FileEntry
     root: Path
     relative: str
     stamp: Stamp
     known: Known | None
+    seen_ns: int
+    sha256: str = ""
+
+    @property
+    def stored(self) -> Stamp:
+        """The stamp as it goes into the catalog."""
+        return stored(self.stamp, self.seen_ns)
 
 
 @dataclass(slots=True)
 class Plan:
     """What a run has to do. Every file found is counted in exactly one of
-    work, unchanged, touched, known_bad and skipped."""
+    work, unchanged, known_bad and skipped.
+
+    doubtful: places in `work` of files that a stat cannot judge; `comparing.compare` reads
+    them and leaves in `work` only what changed. hidden: how many of those changed under a stamp that
+    did not. touched: files with the content that is known, and the stamp to store.
+    """
 
     work: list[Work] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
     unchanged: int = 0
+    hidden: int = 0
     touched: list[tuple[Known, Stamp]] = field(default_factory=list)
     known_bad: list[FileDone] = field(default_factory=list)
     skipped: list[tuple[FileDone, Path, str, Known | None]] = field(default_factory=list)
@@ -59,20 +84,38 @@ class Plan:
 
     @property
     def found(self) -> int:
-        still = self.unchanged + len(self.touched) + len(self.known_bad)
+        still = self.unchanged + len(self.known_bad)
         return still + len(self.work) + len(self.skipped)
+
+    def keep(self, work: Work) -> None:
+        """The file is what the catalog holds."""
+        known = work.known
+        assert known is not None
+        if known.status in INDEXED:
+            self.unchanged += 1
+        else:
+            size = work.stamp.size
+            self.known_bad.append(FileDone(work.entry.path, known.status, known.reason, size))
 
 
 Walk = Callable[[Sequence[Path]], Iterable[FileEntry | FileDone]]
 
 
-def scan(catalog: Catalog, paths: Sequence[Path], walk: Walk, *, everything: bool = False) -> Plan:
-    """Walks `paths` and compares with the catalog.
+def scan(
+    catalog: Catalog,
+    paths: Sequence[Path],
+    walk: Walk,
+    *,
+    everything: bool = False,
+    verify: bool = False,
+) -> Plan:
+    """Walks `paths` and compares the files' stamps with the catalog; `comparing.compare` does the rest.
 
     everything: read each file again, those of the catalog outside `paths` included.
-    Raises UsageError for a path that neither exists nor is known.
+    verify: trust no stamp. Raises UsageError for a path that neither exists nor is known.
     """
-    return _Scan(catalog, everything).run([Path(os.path.realpath(p)) for p in paths], walk)
+    found = _Scan(catalog, everything, verify)
+    return found.run([Path(os.path.realpath(p)) for p in paths], walk)
 
 
 def known_under(catalog: Catalog, path: Path) -> list[Known]:
@@ -82,10 +125,11 @@ def known_under(catalog: Catalog, path: Path) -> list[Known]:
 
 
 class _Scan:
-    def __init__(self, catalog: Catalog, everything: bool) -> None:
+    def __init__(self, catalog: Catalog, everything: bool, verify: bool) -> None:
         self.roots = [root.path for root in catalog.roots().values()]
         self.known = _load(catalog)
         self.everything = everything
+        self.verify = verify
         self.plan = Plan()
         self.seen: set[bytes] = set()
         self.unread: list[bytes] = []  # folders that could not be listed: nothing is known of them
@@ -116,29 +160,39 @@ class _Scan:
         if isinstance(found, FileDone):
             self._take_skipped(found, place)
             return
+        now = time.time_ns()
         try:
             stat = os.stat(found.path)  # noqa: PTH116 - one call, no Path in between
             stamp = Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
         except OSError:
             stamp = Stamp(found.size, found.mtime_ns, 0)  # gone since: reading it will say so
         root, prefix = self._outermost(found.root)
-        work = Work(found, root, prefix + found.relative, stamp, self.known.get(place))
-        self._compare(work)
+        known = self.known.get(place)
+        self._compare(Work(found, root, prefix + found.relative, stamp, known, now))
 
     def _compare(self, work: Work) -> None:
         known = work.known
-        if known is None or self.everything:
-            self.plan.work.append(work)
-        elif known.stamp == work.stamp:
-            if known.status in INDEXED:
-                self.plan.unchanged += 1
-            else:
-                done = FileDone(work.entry.path, known.status, known.reason, work.stamp.size)
-                self.plan.known_bad.append(done)
-        elif known.status in INDEXED and _same_content(work.entry.path, known, work.stamp):
-            self.plan.touched.append((known, work.stamp))
-        else:
-            self.plan.work.append(work)
+        if known is not None and not self.everything:
+            if self._is_settled(known, work):
+                self.plan.keep(work)
+                return
+            if self._has_hash_to_compare(known, work):
+                self.plan.doubtful.append(len(self.plan.work))
+        self.plan.work.append(work)
+
+    def _is_settled(self, known: Known, work: Work) -> bool:
+        """Whether the stamp alone says that the file is what the catalog holds."""
+        if known.stamp != work.stamp or self.verify:
+            return False
+        return not known.sha256 or settled(work.stamp.mtime_ns, work.seen_ns)
+
+    def _has_hash_to_compare(self, known: Known, work: Work) -> bool:
+        """Whether the content decides. What could not be read is tried again once touched."""
+        if not known.sha256 or known.stamp.size != work.stamp.size:
+            return False
+        same_times = known.stamp in (work.stamp, marked(work.stamp))
+        small = work.stamp.size <= HASH_AT_MOST or self.verify
+        return small and (known.status in INDEXED or same_times)
 
     def _take_skipped(self, done: FileDone, place: bytes) -> None:
         root, prefix = self._outermost(self._root_over(done.path))
@@ -194,8 +248,8 @@ def _load(catalog: Catalog) -> dict[bytes, Known]:
     )
     try:
         return {
-            prefixes[root] + path: Known(
-                id, Stamp(size, mtime, ctime), _STATUS[status], reason, sha256
+            (place := prefixes[root] + path): Known(
+                place, id, Stamp(size, mtime, ctime), _STATUS[status], reason, sha256
             )
             for id, root, path, size, mtime, ctime, status, reason, sha256 in rows
         }
@@ -207,13 +261,6 @@ def _within(place: bytes, folders: Iterable[bytes]) -> bool:
     return any(
         place == folder or place.startswith(folder.rstrip(b"/") + b"/") for folder in folders
     )
-
-
-def _same_content(path: Path, known: Known, stamp: Stamp) -> bool:
-    """Whether a file with another stamp still holds the bytes that were indexed."""
-    if stamp.size != known.stamp.size or stamp.size > HASH_AT_MOST:
-        return False
-    return file_hash(path) == known.sha256
 
 
 def file_hash(path: Path) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from ragcli.encoders.base import EncoderFactory, EncoderIdentity
 from ragcli.errors import IndexUnusable, UsageError
 from ragcli.events import Event, Indexed
-from ragcli.index import generations
+from ragcli.index import asked, generations
 from ragcli.index.catalog import Catalog, IndexBlocked, destroy, make_private, translated
 from ragcli.index.location import require_index
 from ragcli.index.lock import writer_lock
+from ragcli.index.mending import mend
 from ragcli.index.run import Run
 from ragcli.index.scan import known_under
 from ragcli.index.versions import check_encoder, check_versions
@@ -30,16 +31,20 @@ def update(
     identity: EncoderIdentity | None = None,
     workers: int = 1,
     rebuild: bool = False,
+    verify: bool = False,
+    news: bool = False,
     excludes: Sequence[str] = (),
 ) -> Iterator[Event]:
-    """Indexes what changed under `paths`: Scanned, FileDone and Progress, at the end Indexed.
+    """Indexes what changed under `paths`: Scanned, Removed, FileDone and Progress, then Indexed.
 
     Only changed files are read; `encoder` is called when the first of them holds text.
     identity: the encoder's, if known without loading it, to be compared at once.
     rebuild: read everything again, also what the index holds of other folders; needed
-    after IndexUnusable. Raises IndexLocked, UsageError (no such path), IndexUnusable
-    (damaged, foreign, made in another way, disk full, not writable); what was committed
-    before stays.
+    after IndexUnusable. verify: believe neither the files' stamps nor the index's own files:
+    compare all content (a Verified event), and write anew what is derived and wrong.
+    news: no FileDone for what could not be read before either. Raises IndexLocked,
+    UsageError (no such path), IndexUnusable (damaged, foreign, made in another way, disk
+    full, not writable); what was committed before stays.
     """
     with translated(index_dir), ExitStack() as stack:
         catalog = _open(index_dir, rebuild, stack)
@@ -50,7 +55,9 @@ def update(
         writer = Writer.start(catalog)
         stack.callback(writer.rollback)
         run = Run(writer, encoder, workers, rebuild)
-        yield from run.update(paths, excludes)
+        if verify:
+            run.mended = mend(writer)
+        yield from run.update(paths, excludes, news=news)
 
 
 def forget(index_dir: Path, path: Path) -> Iterator[Event]:
@@ -71,6 +78,7 @@ def forget(index_dir: Path, path: Path) -> Iterator[Event]:
         writer = Writer.start(catalog)
         stack.callback(writer.rollback)
         writer.drop(list(files))
+        catalog.set_meta({asked.KEY: asked.without(catalog, list(_spellings(path)))})
         writer.sweep()
         writer.commit()
         generations.clean(index_dir, (writer.generation,))

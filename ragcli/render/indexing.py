@@ -31,6 +31,8 @@ class Report:
     files: list[ev.FileDone] = field(default_factory=list)
     summary: ev.Indexed | None = None
     warnings: list[str] = field(default_factory=list)
+    verified: ev.Verified | None = None
+    removed: list[Path] = field(default_factory=list)
 
     def take(self, event: ev.Event) -> None:
         """Remember what the summary needs."""
@@ -39,6 +41,10 @@ class Report:
                 self.files.append(event)
             case ev.Indexed():
                 self.summary = event
+            case ev.Verified():
+                self.verified = event
+            case ev.Removed():
+                self.removed.append(event.path)
             case ev.Warned():
                 self.warnings.append(event.message)
             case _:
@@ -124,12 +130,23 @@ def print_summary(printer: Printer, report: Report, index_dir: Path, *, verbose:
     _print_files(printer, report.files, verbose=verbose)
     if done.removed or done.moved:
         printer.line(f"  {done.removed:,} removed, {done.moved:,} moved")
+    if report.verified is not None:
+        _print_verified(printer, report.verified)
     for warning in (*report.warnings, *done.warnings):
         printer.line("  note: ", clean(warning), hang=4)
     printer.line(
         f"{count(done.passages, 'passage')} in {path_text(index_dir)} "
         f"(generation {done.generation}), {done.seconds:.1f} s"
     )
+
+
+def _print_verified(printer: Printer, verified: ev.Verified) -> None:
+    hidden = f"{verified.changed:,} of them changed under the same size and times"
+    printer.line(f"  {count(verified.files, 'file')} compared by content, {hidden}", hang=4)
+    for fault in verified.mended:
+        printer.line("  mended: ", clean(fault), hang=4)
+    if not verified.mended:
+        printer.line("  the index is whole")
 
 
 def print_forgotten(printer: Printer, report: Report, index_dir: Path) -> None:
@@ -174,10 +191,12 @@ def index_document(report: Report, index_dir: Path) -> Json:
     """`ragcli/index@1`: found == indexed + unchanged + skipped + failed."""
     summary = report.summary
     counts = {} if summary is None else asdict(summary)
+    verified = {} if report.verified is None else {"verified": asdict(report.verified)}
     return {
         "schema": "ragcli/index@1",
         **path_fields(index_dir.absolute(), "index"),
         **counts,
+        **verified,
         "files": [file_document(one) for one in report.files],
         "warnings": [*report.warnings, *counts.get("warnings", ())],
     }

@@ -283,7 +283,9 @@ def _event_fields(event: ev.Event | Hit, documents: Mapping[int, Document]) -> J
             return {"token": step_document(event.step)}
         case ev.Cited():
             return {"sentence": sentence_document(event.sentence)}
-        case ev.Scanned() | ev.Progress() | ev.Indexed() | ev.Warned():
+        case ev.Removed():
+            return path_fields(event.path)
+        case ev.Scanned() | ev.Progress() | ev.Indexed() | ev.Verified() | ev.Warned():
             return asdict(event)
         case _:
             raise TypeError(f"no JSON form: {type(event).__name__}")

@@ -96,6 +96,8 @@ EVENTS = [
     ev.FileDone(Path("/a/b.md"), FileStatus.FAILED, "broken", 10),
     ev.Progress("embed", 1, 2),
     ev.Indexed(1, 1, 0, 0, 0, 0, 0, 0, 5, 1, 0.5, ("a warning",)),
+    ev.Verified(3, 1, ("the dense index: written anew",)),
+    ev.Removed(Path("/a/gone.md")),
     ev.Retrieved((records.hit(),)),
     ev.Selected(records.answer().selected, "rank"),
     ev.Token(records.steps()[3]),
@@ -126,6 +128,10 @@ def test_index_summary():
     for event in EVENTS[:4]:
         report.take(event)
     read = check("index@1", indexing.index_document(report, Path("/a/.ragcli")))
+    assert "verified" not in read
+    report.take(EVENTS[4])
+    read = check("index@1", indexing.index_document(report, Path("/a/.ragcli")))
+    assert (read["verified"]["files"], read["verified"]["changed"]) == (3, 1)
     assert read["files"][0]["reason"] == "broken"
     assert read["warnings"] == ["a warning"]
 
