@@ -148,7 +148,7 @@ def split_sentences(text: str, blocks: Sequence[Block], language: str = "en") ->
     out: list[Span] = []
     for block in blocks:
         for unit in units(text, block):
-            if block.kind in ("heading", "code"):
+            if block.kind in ("heading", "code", "table"):
                 out += _cut_long(text, unit)
             else:
                 out += _sentences(text, unit, language)
