@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
-from ragcli.errors import ExitCode, UsageError
+from ragcli.errors import ExitCode, IndexUnusable, UsageError
 from ragcli.paths import shown
 
 if TYPE_CHECKING:
@@ -28,7 +28,16 @@ def register(app: typer.Typer) -> None:
 
 def index(
     ctx: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Files and folders (default: all so far)."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on as files change, until Ctrl-C.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare all content, and check the index itself.")
+    ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Start the index anew.")] = False,
     encoder: options.Encoder = None,
     index: options.IndexDir = None,
@@ -41,18 +50,60 @@ def index(
 ) -> int:
     """Index files and folders; a second run does only what changed.
 
-    Exit code 0 if every document was indexed, 5 if some failed, 1 if there is none.
-    """
-    from ragcli.index.update import update
+    Without PATH everything that was indexed so far is brought up to date.
 
+    Exit code 0 if every document was indexed, 5 if some failed, 1 if there is none;
+    --watch ends with 130.
+    """
+    from ragcli.cli.watching import Job, follow
+
+    _check(watch=watch, verify=verify, rebuild=rebuild, as_json=as_json)
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir_to_write(config)
-    events = update(folder, existing(paths), encoder=engine.encoder(config, env), workers=engine.workers(config),
-                    identity=engine.named_encoder(config), rebuild=rebuild)  # fmt: skip
-    report = run(env, events, as_lines=as_lines)
+    job = Job(folder, to_index(folder, paths or [], rebuild=rebuild), engine.encoder(config, env),
+              engine.named_encoder(config), engine.workers(config))  # fmt: skip
+    if watch:
+        follow(env, job, rebuild=rebuild, verify=verify, as_lines=as_lines)
+    report = run(env, job.events(rebuild=rebuild, verify=verify), as_lines=as_lines)
     show_report(env, report, folder, as_json=as_json, as_lines=as_lines)
     return exit_code(report)
+
+
+def _check(*, watch: bool, verify: bool, rebuild: bool, as_json: bool) -> None:
+    """Raises UsageError for what does not go together."""
+    if watch and as_json:
+        raise UsageError(
+            "--watch has no end, and --json is one document",
+            hint="--jsonl prints a line as each thing happens",
+        )
+    if verify and rebuild:
+        raise UsageError(
+            "--rebuild reads everything anew: there is nothing to verify", hint="leave out one"
+        )
+
+
+def to_index(folder: Path, paths: list[str], *, rebuild: bool) -> list[Path]:
+    """The paths, or what the index was asked for so far; for a rebuild both.
+
+    Raises UsageError for one that is not there, and where there is none.
+    """
+    from ragcli.index.asked import known_paths
+    from ragcli.index.location import CATALOG
+
+    given = existing(paths)
+    if not (folder / CATALOG).is_file():
+        if not given:
+            raise UsageError(
+                "nothing is indexed yet: name a file or folder", hint="ragcli index FOLDER"
+            )
+        return given
+    if not given:
+        return known_paths(folder, rebuild=rebuild)
+    if rebuild:
+        with suppress(UsageError, IndexUnusable):
+            given += [path for path in known_paths(folder, rebuild=True) if path.exists()]
+    return given
 
 
 def existing(paths: list[str]) -> list[Path]:
@@ -102,4 +153,4 @@ def exit_code(report: Report) -> ExitCode:
     return ExitCode.PARTIAL if done.failed else ExitCode.OK
 
 
-__all__ = ["existing", "exit_code", "index", "register", "run", "show_report"]
+__all__ = ["existing", "exit_code", "index", "register", "run", "show_report", "to_index"]

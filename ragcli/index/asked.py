@@ -44,7 +44,7 @@ def known_paths(index_dir: Path, *, rebuild: bool = False) -> list[Path]:
     """
     try:
         with closing(Catalog.open(index_dir)) as catalog:
-            there = _still(catalog, asked(catalog))
+            there = still(catalog, asked(catalog))
     except IndexUnusable:
         if not rebuild:
             raise
@@ -65,7 +65,7 @@ def with_asked(catalog: Catalog, paths: Iterable[Path]) -> list[Any] | None:
     before = catalog.meta().get(KEY)
     earlier = asked(catalog) if before is not None else []
     every = dict.fromkeys([*earlier, *(Path(os.path.realpath(path)) for path in paths)])
-    after = [_stored(path, catalog.index_dir) for path in _still(catalog, every)]
+    after = [_stored(path, catalog.index_dir) for path in still(catalog, every)]
     return None if after == before else after
 
 
@@ -75,7 +75,8 @@ def without(catalog: Catalog, paths: Sequence[Path]) -> list[Any]:
     return [_stored(path, catalog.index_dir) for path in rest]
 
 
-def _still(catalog: Catalog, paths: Iterable[Path]) -> list[Path]:
+def still(catalog: Catalog, paths: Iterable[Path]) -> list[Path]:
+    """Those that are there, on the disk or in the catalog."""
     return [path for path in paths if os.path.lexists(path) or known_under(catalog, path)]
 
 

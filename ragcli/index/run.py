@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragcli.encoders.base import Encoder, EncoderFactory
+from ragcli.errors import IndexUnusable
 from ragcli.events import Event, FileDone, Indexed, Progress, Removed, Scanned, Verified
 from ragcli.index import asked, generations, ingest
 from ragcli.index.catalog import Catalog
@@ -67,14 +69,16 @@ class Run:
         self.commit_cost = 0.0
 
     def update(
-        self, paths: Sequence[Path], excludes: Sequence[str], *, news: bool = False
+        self, paths: Sequence[Path], excludes: Sequence[str], *, following: bool = False
     ) -> Iterator[Event]:
-        """news: nothing is said of files that were not read before and still are not."""
+        """following: nothing is said of files that were not read before and still are not."""
 
         def walked(present: Sequence[Path]) -> Iterator[FileEntry | FileDone]:
             return walk(present, excludes=excludes)
 
         verify = self.mended is not None
+        if following:
+            paths = asked.still(self.catalog, paths)
         plan = scan(self.catalog, paths, walked, everything=self.rebuild, verify=verify)
         yield from self._compare(plan, told=verify)
         work = plan.work
@@ -83,11 +87,11 @@ class Run:
         self._tidy(plan)
         for done, known_before in self._list_skipped(plan):
             self.counts.count(done)
-            if not (news and known_before):
+            if not (following and known_before):
                 yield done
         for done in plan.known_bad:
             self.counts.count(done)
-            if not news:
+            if not following:
                 yield done
         if work:
             yield from self._read(work)
@@ -106,7 +110,8 @@ class Run:
     def _tidy(self, plan: Plan) -> None:
         """Removals, new stamps, absorbed roots."""
         if self.rebuild:
-            self.asked = asked.asked(self.catalog)
+            with suppress(IndexUnusable):
+                self.asked = asked.asked(self.catalog)
             self.writer.clear()
             return
         for inner, outer in plan.absorbed:

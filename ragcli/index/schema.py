@@ -18,7 +18,7 @@ Offsets are code points of a file's extracted text.
 from __future__ import annotations
 
 SCHEMA_VERSION = 3
-REBUILD = "rebuild it: ragcli index --rebuild PATH"  # the hint where an index cannot be used
+REBUILD = "rebuild it: ragcli index --rebuild"  # the hint where an index cannot be used
 CHUNKING_VERSION = "1"  # raise it when passages are cut or encoded in another way
 APPLICATION_ID = 0x52414743  # "RAGC" in the SQLite header
 CHUNK = 32_768

@@ -19,7 +19,7 @@ from ragcli.index.mending import mend
 from ragcli.index.run import Run
 from ragcli.index.scan import known_under
 from ragcli.index.versions import check_encoder, check_versions
-from ragcli.index.writer import Writer
+from ragcli.index.writer import PURGE, Writer
 from ragcli.paths import shown
 
 
@@ -32,7 +32,7 @@ def update(
     workers: int = 1,
     rebuild: bool = False,
     verify: bool = False,
-    news: bool = False,
+    following: bool = False,
     excludes: Sequence[str] = (),
 ) -> Iterator[Event]:
     """Indexes what changed under `paths`: Scanned, Removed, FileDone and Progress, then Indexed.
@@ -42,10 +42,13 @@ def update(
     rebuild: read everything again, also what the index holds of other folders; needed
     after IndexUnusable. verify: believe neither the files' stamps nor the index's own files:
     compare all content (a Verified event), and write anew what is derived and wrong.
-    news: no FileDone for what could not be read before either. Raises IndexLocked,
-    UsageError (no such path), IndexUnusable (damaged, foreign, made in another way, disk
-    full, not writable); what was committed before stays.
+    following: a later round of `--watch`: no FileDone for what could not be read before
+    either, no error for paths that are gone, and none but an existing index. Raises
+    IndexLocked, UsageError (no such path), IndexMissing, IndexUnusable (damaged, foreign,
+    made in another way, disk full, not writable); what was committed before stays.
     """
+    if following:
+        require_index(index_dir)
     with translated(index_dir), ExitStack() as stack:
         catalog = _open(index_dir, rebuild, stack)
         meta = {} if rebuild else catalog.meta()
@@ -57,7 +60,7 @@ def update(
         run = Run(writer, encoder, workers, rebuild)
         if verify:
             run.mended = mend(writer)
-        yield from run.update(paths, excludes, news=news)
+        yield from run.update(paths, excludes, following=following)
 
 
 def forget(index_dir: Path, path: Path) -> Iterator[Event]:
@@ -78,11 +81,10 @@ def forget(index_dir: Path, path: Path) -> Iterator[Event]:
         writer = Writer.start(catalog)
         stack.callback(writer.rollback)
         writer.drop(list(files))
-        catalog.set_meta({asked.KEY: asked.without(catalog, list(_spellings(path)))})
+        catalog.set_meta({asked.KEY: asked.without(catalog, list(_spellings(path))), PURGE: True})
         writer.sweep()
         writer.commit()
-        generations.clean(index_dir, (writer.generation,))
-        catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        writer.purge()
         yield Indexed(
             found=0, indexed=0, partial=0, unchanged=0, skipped=0, failed=0,
             removed=len(files), moved=0, passages=generations.count_passages(catalog),

@@ -16,6 +16,7 @@ from ragcli.render.terminal import Printer, clean, count, path_text, size
 from ragcli.types import FileStatus
 
 _LISTED = 20  # failed files named without --verbose
+_NAMED = 3  # files or folders named in one line
 _STYLE = {
     FileStatus.FAILED: "bad",
     FileStatus.PARTIAL: "risk",
@@ -147,6 +148,37 @@ def _print_verified(printer: Printer, verified: ev.Verified) -> None:
         printer.line("  mended: ", clean(fault), hang=4)
     if not verified.mended:
         printer.line("  the index is whole")
+
+
+def watched_line(paths: Sequence[Path]) -> str:
+    """What `--watch` follows."""
+    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+    named = ", ".join(path_text(path) for path in paths[:_NAMED])
+    return f"watching {named}{more}; Ctrl-C ends it"
+
+
+def round_line(report: Report) -> str:
+    """What a round of `--watch` changed, on one line."""
+    parts = []
+    for status in (FileStatus.INDEXED, FileStatus.PARTIAL, FileStatus.SKIPPED, FileStatus.FAILED):
+        names = [_named(one) for one in report.files if one.status is status]
+        if names:
+            parts.append(f"{len(names):,} {status.value} ({_few(names)})")
+    if report.removed:
+        done = report.summary
+        moved = f", {done.moved:,} of them moved" if done is not None and done.moved else ""
+        names = [path_text(path) for path in report.removed]
+        parts.append(f"{len(names):,} gone ({_few(names)}){moved}")
+    return ", ".join(parts)
+
+
+def _named(one: ev.FileDone) -> str:
+    reason = f": {clean(one.reason)}" if one.reason else ""
+    return path_text(one.path) + reason
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def print_forgotten(printer: Printer, report: Report, index_dir: Path) -> None:

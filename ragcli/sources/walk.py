@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ragcli.errors import UsageError
@@ -27,6 +28,25 @@ _SPECIAL = (
 )
 
 Found = FileEntry | FileDone
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that a walk enters. rules: what is ignored in it; inode: (device, inode)."""
+
+    root: Path
+    base: str  # relative to the root, "" or "a/b/"
+    rules: IgnoreRules
+    inode: tuple[int, int]
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.base
+
+    def passes(self, name: str, *, folder: bool) -> bool:
+        """Whether a walk looks at this entry, if it is no link."""
+        hidden = name.startswith(".")
+        return not hidden and not self.rules.ignores(self.base + name, folder=folder)
 
 
 def _why(error: OSError) -> str:
@@ -49,9 +69,12 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 class _Walker:
-    def __init__(self) -> None:
+    """folders: instead of files it lists where it has been."""
+
+    def __init__(self, folders: list[Folder] | None = None) -> None:
         self.seen: set[tuple[int, int]] = set()  # (device, inode) of folders and argument files
         self.given: set[str] = set()
+        self.folders = folders
 
     def folder(self, root: Path, base: str, rules: IgnoreRules) -> Iterator[Found]:
         """Everything below root/base, depth first, files and folders in one order."""
@@ -80,6 +103,8 @@ class _Walker:
             yield FileDone(folder, FileStatus.FAILED, f"folder: {_why(error)}")
             return
         rules = rules.below(folder, base)
+        if self.folders is not None:
+            self.folders.append(Folder(root, base, rules, (info.st_dev, info.st_ino)))
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():
                 continue
@@ -89,7 +114,7 @@ class _Walker:
                 continue
             if is_folder:
                 yield relative + "/", rules
-            else:
+            elif self.folders is None:
                 yield from self._entry(root, relative, entry)
 
     def _entry(self, root: Path, relative: str, entry: os.DirEntry[str]) -> Iterator[Found]:
@@ -146,6 +171,17 @@ def walk(paths: Sequence[Path], *, excludes: Sequence[str] = ()) -> Iterator[Fou
         if path.name == INDEX_DIR:
             raise UsageError(f"{shown(path)} is an index, not documents")
     return _walk(paths, IgnoreRules.start(excludes))
+
+
+def folders(paths: Sequence[Path], *, excludes: Sequence[str] = ()) -> list[Folder]:
+    """The folders that `walk` enters; paths that do not exist or are files lead nowhere."""
+    found: list[Folder] = []
+    walker = _Walker(found)
+    for path in paths:
+        if path.is_dir():
+            for _ in walker.argument(path, IgnoreRules.start(excludes)):
+                pass  # a folder that cannot be listed
+    return found
 
 
 def _walk(paths: Sequence[Path], rules: IgnoreRules) -> Iterator[Found]:
