@@ -43,26 +43,27 @@ class Assembler:
         if text.strip():
             self.block(text, kind, level)
 
-    def row(self, text: str) -> None:
-        """One row of a table."""
-        self.block(_SPACE.sub(" ", clean(text)).strip(), "table", 0)
+    def row(self, text: str) -> int:
+        """One row of a table; the offset it begins at."""
+        return self.block(_SPACE.sub(" ", clean(text)).strip(), "table", 0)
 
-    def block(self, text: str, kind: BlockKind, level: int = 0, name: str = "") -> None:
+    def block(self, text: str, kind: BlockKind, level: int = 0, name: str = "") -> int:
         """A finished block; a row or item right after its like joins it on a line of its own.
 
-        level, name: as of a Block; a block that opens a section joins none.
+        Returns the offset its text begins at. level, name: as of a Block; a block that opens a section joins none.
         """
         text = unicodedata.normalize("NFC", text)
         last = self.blocks[-1] if self.blocks else None
         joins = kind in ("table", "list") and not level and last is not None and last.kind == kind
         if self.blocks:
             self._add("\n" if joins else "\n\n")
-        start = self._length
+        start = at = self._length
         self._add(text)
         if joins and last is not None:
             self.blocks.pop()
             start, level, name = last.start, last.level, last.name
         self.blocks.append(Block(start, self._length, kind, level, name))
+        return at
 
     def _add(self, text: str) -> None:
         self._parts.append(text)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ragcli.errors import SourceError
 from ragcli.sources.assemble import Assembler
-from ragcli.sources.ooxml import Package, attribute, child, is_on, local
+from ragcli.sources.ooxml import Package, attribute, child, core_title, is_on, local, main_part
 from ragcli.types import Extracted
 
 _HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -159,34 +159,15 @@ def _rows(table: Any) -> Iterator[Any]:
             yield row
 
 
-def _main_part(package: Package) -> str:
-    """The document part: as the relations say, else where it always is."""
-    if "_rels/.rels" in package:
-        for relation in package.xml("_rels/.rels"):
-            if attribute(relation, "Type").endswith("/officeDocument"):
-                return attribute(relation, "Target").lstrip("/")
-    return "word/document.xml"
-
-
-def _optional(package: Package, name: str) -> Any:
-    return package.xml(name) if name in package else None
-
-
 def _notes(package: Package, folder: str) -> dict[tuple[str, str], Any]:
     """Footnotes and endnotes by (part, id); separators are none."""
     found: dict[tuple[str, str], Any] = {}
     for part in ("footnotes", "endnotes"):
-        root = _optional(package, f"{folder}{part}.xml")
+        root = package.optional(f"{folder}{part}.xml")
         for note in root if root is not None else ():
             if not attribute(note, "type"):
                 found[part, attribute(note, "id")] = note
     return found
-
-
-def _core_title(package: Package) -> str:
-    root = _optional(package, "docProps/core.xml")
-    title = child(root, "title") if root is not None else None
-    return " ".join((title.text or "").split())[:300] if title is not None else ""
 
 
 def load_docx(data: bytes, ending: str) -> Extracted:
@@ -195,15 +176,15 @@ def load_docx(data: bytes, ending: str) -> Extracted:
     Raises SourceError: password needed, damaged, entities, bomb, no text.
     """
     package = Package(data)
-    main = _main_part(package)
+    main = main_part(package, "word/document.xml")
     folder = main.rpartition("/")[0] + "/" if "/" in main else ""
     root = package.xml(main)
     body = child(root, "body")
     if body is None:
         raise SourceError("damaged DOCX (no body)")
-    reader = _Reader(_Styles(_optional(package, f"{folder}styles.xml")), _notes(package, folder))
+    reader = _Reader(_Styles(package.optional(f"{folder}styles.xml")), _notes(package, folder))
     reader.body(body)
     text, blocks = reader.out.finish()
     if not text.strip():
         raise SourceError("no text in it")
-    return Extracted(text, "docx", blocks, _core_title(package) or reader.title)
+    return Extracted(text, "docx", blocks, core_title(package) or reader.title)

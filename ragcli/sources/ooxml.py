@@ -178,6 +178,21 @@ class Package:
         return found
 
 
+def main_part(package: Package, usual: str) -> str:
+    """The part with the document: as the relations say, else where it always is."""
+    for kind, part in package.relations("").values():
+        if kind == "officeDocument":
+            return part
+    return usual
+
+
+def core_title(package: Package) -> str:
+    """The title in the document's properties, "" without one."""
+    root = package.optional("docProps/core.xml")
+    title = child(root, "title") if root is not None else None
+    return " ".join((title.text or "").split())[:300] if title is not None else ""
+
+
 def _drop(element: Any) -> None:
     """Free an element and what stands before it."""
     element.clear()
