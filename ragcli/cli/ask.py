@@ -31,7 +31,9 @@ def ask(
     ] = None,
     select: Annotated[
         str | None,
-        typer.Option("--select", metavar="S", help="rank, similar, fke, drag or ggatrieval."),
+        typer.Option(
+            "--select", metavar="S", help="rank, similar, fke, drag, ko-rag or ggatrieval."
+        ),
     ] = None,
     decode: Annotated[
         str | None, typer.Option("--decode", metavar="D", help="plain, fke, drag, drag-all or cad.")
@@ -42,6 +44,7 @@ def ask(
     ] = None,
     model: options.Model = None,
     adapter: options.Adapter = None,
+    organizer: options.Organizer = None,
     encoder: options.Encoder = None,
     verifier: Annotated[
         str | None,

@@ -64,6 +64,7 @@ KEYS: dict[str, Key] = {
     "index": Key(_path, "folder of the index", unset=".ragcli here or above"),
     "model": Key(_text, "generator: a GGUF file or the name of one", unset="bundled"),
     "adapter": Key(_path, "trained analyzer: a LoRA in GGUF form", unset="none"),
+    "organizer": Key(_path, "trained organizer of `ko-rag`: a folder", unset="none"),
     "encoder": Key(_text, "encoder: a folder or a name", unset="bundled"),
     "threads": Key(_integer(1), "CPU threads", unset="all CPUs"),
     "ctx": Key(_integer(256), "context size in tokens", unset="the model's own"),

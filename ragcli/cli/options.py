@@ -43,6 +43,10 @@ Adapter = Annotated[
     Path | None,
     typer.Option("--adapter", metavar="FILE", help="LoRA (GGUF) for drag.analyzer=adapter."),
 ]
+Organizer = Annotated[
+    Path | None,
+    typer.Option("--organizer", metavar="DIR", help="Trained organizer for ko-rag."),
+]
 Encoder = Annotated[
     str | None, typer.Option("--encoder", metavar="PATH|NAME", help="Encoder of the vectors.")
 ]

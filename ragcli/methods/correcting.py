@@ -15,6 +15,7 @@ from ragcli.errors import UsageError
 from ragcli.events import Event, Progress
 from ragcli.methods.extracting import Extract
 from ragcli.methods.frames import heading_of
+from ragcli.methods.ko_rag import Organise
 from ragcli.methods.retrieval import merge, rescored
 from ragcli.methods.selectors import TopPassages, contexts_of, only
 from ragcli.methods.stages import Context, Gathered, Select, Selection, Tools
@@ -144,7 +145,7 @@ class Refined:
         return replace(selection, documents=documents, noise=noise, by=by)
 
     def _by_rank(self, tools: Tools) -> bool:
-        if isinstance(self.inner, Extract):
+        if isinstance(self.inner, Extract | Organise):
             return DECODERS[tools.decode].second == "fine"
         return isinstance(self.inner, TopPassages)
 

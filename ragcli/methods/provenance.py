@@ -13,6 +13,7 @@ from ragcli.decoding.settings import Settings
 from ragcli.llm.base import ModelIdentity
 from ragcli.methods.passes import Retrieval
 from ragcli.paths import shown
+from ragcli.selection.organiser import Organised
 from ragcli.types import Document
 
 
@@ -29,13 +30,14 @@ def provenance(
     selected_by: str,
     verifier: str,
     retrievals: Sequence[Retrieval] = (),
+    organized: dict[str, Any] | None = None,
     language: str = "",
     request: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Everything JSON: identities, hashes, options; see the answer schema.
 
     index: `Reader.identity`, the encoder's identity within. documents: those whose
-    sentences were shown to the model. retrievals: those in the middle of the answer.
+    sentences were shown to the model. organized: see `organised_document`. retrievals: those in the middle of the answer.
     language: in which the answer was judged. request: `AskOptions.recorded`.
     """
     return {
@@ -50,6 +52,7 @@ def provenance(
         "selected_by": selected_by,
         "verifier": verifier,
         "retrievals": [asdict(one) for one in retrievals],
+        "organized": organized,
         "seed": settings.sampling.seed,
         "options": settings.as_dict(),
         "model": None if model is None else _model(model),
@@ -71,6 +74,29 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
+
+
+def organised_document(
+    organised: Organised | None, documents: Mapping[int, Document]
+) -> dict[str, Any] | None:
+    """Which organiser ran, and every score; offsets are into the documents' texts."""
+    if organised is None:
+        return None
+    return {
+        "name": organised.name,
+        "sha256": organised.sha256,
+        "placeholder": organised.placeholder,
+        "sentences": [
+            {
+                "path": shown(documents[one.sentence.document_id].path),
+                "start": one.sentence.start,
+                "end": one.sentence.end,
+                "score": one.score,
+                "kept": one.kept,
+            }
+            for one in organised.sentences
+        ],
+    }
 
 
 def _model(model: ModelIdentity) -> dict[str, Any]:

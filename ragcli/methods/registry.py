@@ -16,6 +16,7 @@ from ragcli.methods.dragin import DRAGIN_SETTINGS, Rind
 from ragcli.methods.extracting import FKE_SETTINGS, Extract
 from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
 from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
+from ragcli.methods.ko_rag import KO_RAG_SETTINGS, Organise
 from ragcli.methods.retrieval import Hybrid
 from ragcli.methods.selectors import TopPassages
 from ragcli.methods.stages import Method
@@ -35,7 +36,7 @@ SETTINGS: dict[str, Setting] = {
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
         low=0, high=2,
     ),
-} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS | CRAG_SETTINGS | DRAGIN_SETTINGS  # fmt: skip
+} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS | CRAG_SETTINGS | DRAGIN_SETTINGS | KO_RAG_SETTINGS  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -64,6 +65,14 @@ METHODS: dict[str, Method] = {
             decode="drag",
             retrieve=Hybrid(),
             select=Analyse(),
+            base="plain",
+        ),
+        Method(
+            "ko-rag",
+            "sentences ordered by a trained organizer, cut where nothing helps any more",
+            "paper 002",
+            retrieve=Hybrid(),
+            select=Organise(),
             base="plain",
         ),
         Method(

@@ -9,6 +9,7 @@ from ragcli.errors import UsageError
 from ragcli.methods.analysing import Analyse
 from ragcli.methods.extracting import Extract
 from ragcli.methods.ggatrieval import AlignedPassages
+from ragcli.methods.ko_rag import Organise
 from ragcli.methods.selectors import TopPassages
 from ragcli.methods.stages import Method, Select
 
@@ -35,6 +36,12 @@ SELECTORS: dict[str, Selector] = {
         ),
         Selector("fke", "sentences extracted from all passages (paper 000)", Extract(), "fke"),
         Selector("drag", "passages by the question's components (paper 001)", Analyse(), "drag"),
+        Selector(
+            "ko-rag",
+            "sentences ordered and cut by a trained organizer (paper 002)",
+            Organise(),
+            "ko-rag",
+        ),
         Selector(
             "ggatrieval",
             "passages and sentences that match the question's parts (paper 004)",

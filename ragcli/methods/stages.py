@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ragcli.decoding.settings import Settings
 from ragcli.events import Event
 from ragcli.llm.base import EncodedPrompt, Generator, PromptPiece
+from ragcli.selection.organiser import Organised, Organiser
 from ragcli.types import Component, Document, Hit, Sentence, Source, Step, Trace
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -36,7 +37,7 @@ class Tools:
 
     passages: as search, without the scores of sentences, for stages that make their own.
     adapter: a trained analyzer, where the user has one. at: told, in words for people, what the generator is about to be asked; it then tells how
-    far it is.
+    far it is. organiser: opens the user's, None for the one in the package.
     """
 
     search: Callable[[str, int], tuple[Hit, ...]]
@@ -47,6 +48,7 @@ class Tools:
     passages: Callable[[str, int], tuple[Hit, ...]] | None = None
     at: Callable[[str], None] = unsaid
     adapter: Path | None = None
+    organiser: Callable[[], Organiser] | None = None
 
     def number(self, key: str) -> int:
         """An integer setting of a method, e.g. `retrieval.k`."""
@@ -60,6 +62,8 @@ class Tools:
 @dataclass(frozen=True, slots=True)
 class Context:
     """A passage as it goes into a prompt: some of its sentences, in text order.
+
+    An organiser's order is its own: sentences then stand as it ranked them.
 
     score: relevance in [0, 1]: scaled over the passages retrieved together, or an analyzer's.
     """
@@ -78,6 +82,7 @@ class Selection:
     noise: the reference of calibration, None when there is no passage to take. by: which
     selector and backend ran, for people. components: of the query, where an analyzer ran.
     hits: the hits as the selector judged and ordered them, None where it left them alone.
+    organised: scores of an organiser, where one ran.
     """
 
     documents: tuple[Context, ...] = ()
@@ -86,6 +91,7 @@ class Selection:
     by: str = ""
     components: tuple[Component, ...] | None = None
     hits: tuple[Hit, ...] | None = None
+    organised: Organised | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from ragcli.methods.branches import Prepared
 from ragcli.methods.passes import Pass, Retrieval
 from ragcli.methods.stages import Context, Gathered, Method, Selection, Tools, sources_of
 from ragcli.paths import shown
+from ragcli.selection.organiser import Organiser
 from ragcli.types import Document, Hit, SearchMode, Source, Step
 
 
@@ -28,7 +29,8 @@ class AskOptions:
     decode: overrides the method's decoder. force: answer although the evidence is thin,
     with a warning. n_ctx: most tokens of a prompt and its answer. verbatim: source sentences
     instead of generated text. adapter: a LoRA file for `drag.analyzer=adapter`. select: the
-    selector that was asked for by name; the method has it already.
+    selector that was asked for by name; the method has it already. organiser: opens the user's
+    organiser, the same one each time; None for the one in the package.
     """
 
     decode: str | None = None
@@ -40,6 +42,7 @@ class AskOptions:
     verbatim: bool = False
     adapter: Path | None = None
     select: str | None = None
+    organiser: Callable[[], Organiser] | None = None
 
     def recorded(self) -> dict[str, Any]:
         """What the answer records of them, so that the same can be asked again."""

@@ -18,11 +18,13 @@ def chosen(
     """The source sentences to give, by document rank and within a document in reading order.
 
     Those that the selector chose, or of the documents that it chose; of more than `fke.m`
-    the ones that are most similar to the question.
+    the ones that are most similar to the question, or the first in an organiser's order.
     """
     contexts = selection.sentences or selection.documents
     most = tools.settings.fke.m
-    if sum(len(context.sentences) for context in contexts) > most:
+    if selection.organised is not None:
+        contexts = only(contexts, [s.id for one in contexts for s in one.sentences][:most])
+    elif sum(len(context.sentences) for context in contexts) > most:
         held = {s.id for context in contexts for s in context.sentences}
         shown = [hit for hit in hits if any(s.id in held for s in hit.passage.sentences)]
         ranked = [s.id for s in rank_sentences(question, shown, tools) if s.id in held]

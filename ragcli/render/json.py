@@ -197,11 +197,15 @@ def step_document(step: Step) -> Json:
     }
 
 
-def source_document(source: Source, documents: Mapping[int, Document]) -> Json:
-    """A sentence that was in the prompt."""
+def source_document(
+    source: Source, documents: Mapping[int, Document], scores: Mapping[Any, float] | None = None
+) -> Json:
+    """A sentence that was in the prompt. scores: an organizer's, by path, start and end."""
     document = documents.get(source.sentence.document_id)
     where = {"path": None} if document is None else _document(document)
-    return {"slot": source.document_slot, **where, **_place(source.sentence)}
+    fields = {"slot": source.document_slot, **where, **_place(source.sentence)}
+    key = (where["path"], source.sentence.start, source.sentence.end)
+    return {**fields, "score": scores[key]} if scores and key in scores else fields
 
 
 def answer_document(answer: Answer, searched: Json | None = None) -> Json:
@@ -211,6 +215,8 @@ def answer_document(answer: Answer, searched: Json | None = None) -> Json:
     """
     documents = {hit.document.id: hit.document for hit in answer.hits}
     origin = answer.provenance
+    organized = (origin.get("organized") or {}).get("sentences", ())
+    scores = {(one["path"], one["start"], one["end"]): one["score"] for one in organized}
     return {
         "schema": "ragcli/answer@1",
         "question": answer.question,
@@ -226,7 +232,7 @@ def answer_document(answer: Answer, searched: Json | None = None) -> Json:
         "sentences": [sentence_document(one) for one in answer.sentences],
         "tokens": [step_document(step) for step in answer.steps],
         "hits": [hit_document(hit) for hit in answer.hits],
-        "selected": [source_document(one, documents) for one in answer.selected],
+        "selected": [source_document(one, documents, scores) for one in answer.selected],
         "timings": dict(answer.timings),
         "trace": trace_document(answer.trace, answer.hits),
         "warnings": list(answer.warnings),

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from ragcli.text.words import words
+from ragcli.types import Sentence
 
 FEWEST_WORDS = 5  # appendix B.3
 _ENDS = tuple(".!?…。！？।؟")
@@ -26,9 +27,36 @@ class Organiser(Protocol):
     @property
     def sha256(self) -> str: ...
 
+    @property
+    def titled(self) -> bool:
+        """Whether it reads sentences under their document's title."""
+        ...
+
     def scores(self, question: str, sentences: Sequence[str]) -> tuple[tuple[float, ...], float]:
         """One score a sentence, and that of the placeholder."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence that was scored, and whether it is in the order."""
+
+    sentence: Sentence
+    score: float
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Organised:
+    """What an organiser made of a question's sentences, for the record.
+
+    name, sha256: of the organiser. sentences: all that were scored, as they came.
+    """
+
+    name: str
+    sha256: str
+    placeholder: float
+    sentences: tuple[Scored, ...]
 
 
 @dataclass(frozen=True, slots=True)
