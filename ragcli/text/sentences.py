@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from ragcli.text.boundaries import Boundary, plain_boundaries
-from ragcli.text.units import strip, units
+from ragcli.text.units import FILLER, strip, units
 from ragcli.types import Block, Span
 
 PYSBD_LIMIT = 2000  # characters; pysbd's time is about quadratic beyond
@@ -124,7 +124,7 @@ def _cut_long(text: str, span: Span) -> Iterator[Span]:
 
 
 def _sentences(text: str, unit: Span, language: str) -> Iterator[Span]:
-    flat = unit.of(text).replace("\n", " ")
+    flat = unit.of(text).replace("\n", " ").replace(FILLER, " ")
     cuts = [0, *_starts(flat, language), len(flat)]
     start = cuts[0]
     for end in cuts[1:]:

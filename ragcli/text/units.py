@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from ragcli.text.noise import noise_spans
 from ragcli.types import Block, Span
 
+# On a line of its own: a line of the file that held nothing but markup. It is no blank
+# line, and the paragraph goes on behind it. (WORD JOINER: invisible, `readable` drops it.)
+FILLER = "\u2060"
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
     r"\s*(?:[-*+•‣◦▪–—·]\s|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s|\[[ xX]\]\s|#{1,6}\s)"
@@ -53,7 +56,7 @@ def _lines(text: str, start: int, end: int) -> list[Span]:
             out.append(Span(last, last))
         if match.group().isspace():
             out.append(Span(match.start(), match.start()))
-        else:
+        elif match.group().strip() != FILLER:
             out.append(Span(*match.span()))
         last = match.end()
     return out
