@@ -8,6 +8,7 @@ never parsed. tantivy's BM25 has k1 = 1.2 and b = 0.75; field scores add up.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ BOOSTS = {"title": 0.3, "heading": 0.2, "body": 1.0}
 ANALYZER = "terms"
 HEAP_BYTES = 64_000_000
 MOST_TERMS = 512  # of one query; a pasted page is cut there
+_DISK = re.compile(r"(?:Os \{ code: |os error )(\d+)")  # how Rust shows an error of the system
 NOT_CLONED = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
@@ -130,7 +132,7 @@ def build(folder: Path, rows: Iterable[LexicalRow]) -> None:
     import tantivy
 
     folder.mkdir()
-    with _translated():
+    with _translated(writing=True):
         _change(tantivy.Index(_schema(), str(folder)), (), rows)
 
 
@@ -148,7 +150,7 @@ def extend(
     for file in previous.iterdir():
         if file.name not in NOT_CLONED:
             _link_or_copy(file, folder / file.name)
-    with _translated():
+    with _translated(writing=True):
         _change(tantivy.Index.open(str(folder)), removed_files, rows)
 
 
@@ -197,13 +199,14 @@ def _analyzer() -> Any:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(*, writing: bool = False) -> Iterator[None]:
     """tantivy raises ValueError for nearly everything, and panics for some damage."""
     try:
         yield
     except (ValueError, OSError, SystemError, RuntimeError) as error:
-        if "No space left" in str(error):
-            raise OSError(28, "No space left on device") from error
+        if writing and (said := _DISK.search(str(error))):
+            code = int(said[1])
+            raise OSError(code, os.strerror(code)) from error
         raise IndexUnusable(f"the lexical index is damaged ({error})") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # not an Exception, and not importable

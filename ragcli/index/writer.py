@@ -16,6 +16,8 @@ from ragcli.index.catalog import Catalog
 from ragcli.index.packing import pack_text
 from ragcli.types import FileStatus
 
+PURGE = "purge"  # the setting that asks for `Writer.purge`
+
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
@@ -77,7 +79,10 @@ class Writer:
         generation = catalog.generation()
         generations.clean(catalog.index_dir, (generation - 1, generation))
         whole = generation > 0 and generations.usable(catalog, generation)
-        return cls(catalog, generation, whole)
+        writer = cls(catalog, generation, whole)
+        if catalog.meta().get(PURGE):
+            writer.purge()
+        return writer
 
     @property
     def _sql(self) -> sqlite3.Connection:
@@ -134,6 +139,17 @@ class Writer:
         self._sql.execute(
             "DELETE FROM roots WHERE NOT EXISTS (SELECT 1 FROM files WHERE root_id = roots.id)"
         )
+
+    def purge(self) -> None:
+        """Leaves nothing of what was dropped in older search files and in SQLite's log.
+
+        To be asked for within the transaction (PURGE in the settings): a writer that dies
+        before it has done so leaves it to the next one.
+        """
+        generations.clean(self.catalog.index_dir, (self.generation,))
+        busy = self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:  # else a reader still looks at the state before
+            self.catalog.set_meta({PURGE: False})
 
     def touch(self, file: int, stamp: Stamp) -> None:
         """The file was written again with the same content."""
