@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +26,11 @@ from ragcli.text.lines import LineIndex
 from ragcli.text.passages import section_name
 from ragcli.types import Extracted, FileEntry, FileStatus, Span
 
-WALKED_AT_MOST = 200_000  # files looked at when a file is searched for, and
+WALKED_AT_MOST = 200_000  # files looked at when a file is searched for, in at most
+WALK_SECONDS = 30.0  # and
 HASHED_AT_MOST = 2 << 30  # bytes of them that are hashed
+# Files that are none: reading them can block, or does something.
+_SYSTEM = tuple(map(Path, ("/dev", "/proc", "/sys")))
 SAME_NAME_AT_MOST = 20  # files of the same name whose text is looked into
 
 
@@ -93,16 +97,20 @@ def barred(spot: Spot) -> Gone | None:
     """Why a file is not opened, None where it may be: a regular file below its root."""
     try:
         info = spot.path.stat()
-        inside = spot.path.resolve().is_relative_to(spot.root.resolve())
+        real, root = spot.path.resolve(), spot.root.resolve()
     except OSError as error:
         return Gone((error.strerror or "cannot be found").lower())
     except ValueError:
         return Gone("not a path")
-    if not inside:
+    if not real.is_relative_to(root):
         return Gone("it leads out of its root")
-    if not stat.S_ISREG(info.st_mode):
+    if _system(real) or not stat.S_ISREG(info.st_mode):
         return Gone("not a regular file")
     return None
+
+
+def _system(path: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in _SYSTEM)
 
 
 def read(spots: Sequence[Spot], workers: int) -> Iterator[Now | Gone]:
@@ -167,16 +175,20 @@ class Search:
     def _files(self) -> list[tuple[Spot, int]]:
         """Every file below the roots, as far as ragcli would index it."""
         files: list[tuple[Spot, int]] = []
-        for root in self._roots:
-            if not root.is_dir():
-                continue
-            entries = (entry for entry in walk([root]) if isinstance(entry, FileEntry))
-            room = WALKED_AT_MOST - len(files)
-            files += [(Spot(one.path, root), one.size) for one in islice(entries, room)]
-            if len(files) >= WALKED_AT_MOST:
-                self._warn(f"only the first {WALKED_AT_MOST:,} files were looked at")
+        end = time.monotonic() + WALK_SECONDS
+        for entry, root in self._entries():
+            if len(files) >= WALKED_AT_MOST or time.monotonic() > end:
+                self._warn(f"only the first {len(files):,} files were looked at")
                 break
+            files.append((Spot(entry.path, root), entry.size))
         return files
+
+    def _entries(self) -> Iterator[tuple[FileEntry, Path]]:
+        for root in self._roots:
+            if root.is_dir() and not _system(root.resolve()):
+                for found in walk([root]):
+                    if isinstance(found, FileEntry) and found.size and not _system(found.path):
+                        yield found, root
 
     def of_content(self, sha256: str, name: str) -> Spot | None:
         """A file with this content: files of the same name or suffix are tried first."""

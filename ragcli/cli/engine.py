@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ragcli.cli.config import COMMAND_LINE, Config
 from ragcli.cli.environment import Environment
-from ragcli.cli.organizers import check_organizer, organizer
 from ragcli.errors import IndexMissing, UsageError
 from ragcli.paths import INDEX_DIR, shown, user_cache_dir
 
@@ -181,7 +180,6 @@ def answering(
             "nothing would read --adapter here",
             hint="add --select drag --set drag.analyzer=adapter, or leave it out",
         )
-    check_organizer(config, method)
     check_verifier(config["verifier"])
     options = AskOptions(
         decode=method.decode,
@@ -192,7 +190,6 @@ def answering(
         n_ctx=config["ctx"],
         verbatim=verbatim,
         adapter=config["adapter"],
-        organiser=organizer(config, env, threads(config)),
         select=config["select"],
     )
     with reader(config, env) as opened:
@@ -244,17 +241,22 @@ def levels(config: Config) -> Levels:
 
 
 def stale_warnings(reader: Reader, documents: Sequence[Document]) -> list[str]:
-    """A line where files changed since they were indexed."""
+    """A line where files changed, or went, since they were indexed."""
+    from ragcli.index.staleness import since_indexed
     from ragcli.render.terminal import count, path_text
 
     changed = reader.stale(documents)
     if not changed:
         return []
-    names = ", ".join(path_text(one.path) for one in changed[:3])
+    gone = [since_indexed(one) == "is gone" for one in changed]
+    names = ", ".join(
+        path_text(one.path) + (" is gone" if lost else "")
+        for one, lost in zip(changed[:3], gone, strict=False)
+    )
     more = ", …" if len(changed) > 3 else ""
-    files = count(len(changed), "file")
+    files = f"{count(len(changed), 'file')} {'changed or gone' if any(gone) else 'changed'}"
     return [
-        f"{files} changed since indexing ({names}{more}); `ragcli index PATH` brings them up to date"
+        f"{files} since indexing ({names}{more}); `ragcli index PATH` brings the index up to date"
     ]
 
 

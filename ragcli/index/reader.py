@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,14 @@ from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
 from ragcli.errors import UsageError
 from ragcli.index.fusion import RRF_K, reciprocal_rank_fusion
 from ragcli.index.records import FileRecord, Records
-from ragcli.index.scan import file_hash
 from ragcli.index.schema import SCHEMA_VERSION
 from ragcli.index.scoring import best_of, by_overlap, by_similarity
 from ragcli.index.snapshot import Snapshot, open_snapshot
+from ragcli.index.staleness import is_stale
 from ragcli.index.status import IndexStatus, read_status
 from ragcli.index.versions import check_encoder
 from ragcli.index.where import EVERYWHERE, Where, matching
+from ragcli.index.writer import Stamp
 from ragcli.text.analysis import analyse, analyse_query
 from ragcli.text.normalise import readable
 from ragcli.types import Document, Hit, Passage, RetrieverScore, SearchMode, Sentence
@@ -271,14 +271,8 @@ class Reader:
 
     def stale(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         """Those whose file is gone or holds other bytes than were indexed."""
-        return tuple(document for document in documents if self._is_stale(document))
-
-    def _is_stale(self, document: Document) -> bool:
-        try:
-            stat = os.stat(document.path)  # noqa: PTH116 - one call, no Path in between
-        except OSError:
-            return True
-        size, mtime_ns, ctime_ns = self._records.stamp(document.id)
-        if (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) == (size, mtime_ns, ctime_ns):
-            return False
-        return stat.st_size != size or file_hash(document.path) != document.sha256
+        return tuple(
+            document
+            for document in documents
+            if is_stale(document, Stamp(*self._records.stamp(document.id)))
+        )

@@ -21,6 +21,7 @@ from ragcli.decoding.settings import Settings
 from ragcli.errors import UsageError
 from ragcli.events import Cited, Event, Finished, Progress, Retrieved, Selected
 from ragcli.index.reader import Reader
+from ragcli.index.staleness import since_indexed
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
 from ragcli.methods import quoting, verbatim
@@ -29,7 +30,7 @@ from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
 from ragcli.methods.generating import Writer, check_attention
-from ragcli.methods.provenance import organised_document, provenance
+from ragcli.methods.provenance import provenance
 from ragcli.methods.retrieval import retrieved
 from ragcli.methods.stages import Method, Tools, unsaid
 from ragcli.methods.state import AskOptions, Run, Watched
@@ -164,7 +165,6 @@ class Asker:
             partial(search, scored=False),
             at,
             options.adapter,
-            options.organiser,
         )
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -186,7 +186,7 @@ class Asker:
         for note in run.gathered.notes if run.gathered else ():
             yield run.warn(note)
         for document in stale:
-            yield run.warn(f"{document.relative} changed since it was indexed")
+            yield run.warn(f"{document.relative} {since_indexed(document)} since it was indexed")
 
     def _weigh(self, run: Run) -> Evidence:
         with run.timed("check"):
@@ -331,7 +331,6 @@ class Asker:
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,
             retrievals=run.retrievals,
-            organized=organised_document(run.selection.organised, run.documents),
             language=run.language,
             request=self._options.recorded(),
             verifier=verbatim.VERIFIER

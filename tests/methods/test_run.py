@@ -187,7 +187,7 @@ def test_refine_is_bounded() -> None:
 
 def test_a_changed_file_is_said() -> None:
     answer = finished(run(FakeGenerator(SAYS), FakeReader(KEEPER, stale=[1])))
-    assert any("changed since" in warning for warning in answer.warnings)
+    assert any("is gone since it was indexed" in warning for warning in answer.warnings)
 
 
 def test_long_contexts_lose_their_last_sentences() -> None:
