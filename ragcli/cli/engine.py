@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragcli.cli.config import COMMAND_LINE, Config
 from ragcli.cli.environment import Environment
+from ragcli.cli.organizers import check_organizer, organizer
 from ragcli.errors import IndexMissing, UsageError
 from ragcli.paths import INDEX_DIR, shown, user_cache_dir
 
@@ -180,6 +181,7 @@ def answering(
             "nothing would read --adapter here",
             hint="add --select drag --set drag.analyzer=adapter, or leave it out",
         )
+    check_organizer(config, method)
     check_verifier(config["verifier"])
     options = AskOptions(
         decode=method.decode,
@@ -190,6 +192,7 @@ def answering(
         n_ctx=config["ctx"],
         verbatim=verbatim,
         adapter=config["adapter"],
+        organiser=organizer(config, env, threads(config)),
         select=config["select"],
     )
     with reader(config, env) as opened:

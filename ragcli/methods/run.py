@@ -30,7 +30,7 @@ from ragcli.methods.branches import prepare
 from ragcli.methods.finish import finished_text
 from ragcli.methods.frames import heading_of
 from ragcli.methods.generating import Writer, check_attention
-from ragcli.methods.provenance import provenance
+from ragcli.methods.provenance import organised_document, provenance
 from ragcli.methods.retrieval import retrieved
 from ragcli.methods.stages import Method, Tools, unsaid
 from ragcli.methods.state import AskOptions, Run, Watched
@@ -165,6 +165,7 @@ class Asker:
             partial(search, scored=False),
             at,
             options.adapter,
+            options.organiser,
         )
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -331,6 +332,7 @@ class Asker:
             prompt=run.prepared.prompt if run.prepared else "",
             selected_by=run.selection.by,
             retrievals=run.retrievals,
+            organized=organised_document(run.selection.organised, run.documents),
             language=run.language,
             request=self._options.recorded(),
             verifier=verbatim.VERIFIER
