@@ -30,11 +30,7 @@ def organizer(config: Config, env: Environment, threads: int | None) -> Callable
 
 def check_organizer(config: Config, method: Method) -> None:
     """Raises ModelError where the method needs one that is not there, UsageError for an idle flag."""
-    from ragcli.encoders.organiser import find_organiser
-    from ragcli.methods.ko_rag import organises
-
-    if organises(method):
-        find_organiser(config["organizer"])
+    if need_organizer(config, method):
         return
     given = config.settings.get("organizer")
     if given is not None and given.origin == COMMAND_LINE:
@@ -42,3 +38,14 @@ def check_organizer(config: Config, method: Method) -> None:
             "nothing would read --organizer here",
             hint="add --method ko-rag or --select ko-rag, or leave it out",
         )
+
+
+def need_organizer(config: Config, method: Method) -> bool:
+    """Whether the method reads an organizer. Raises ModelError where it is not there."""
+    from ragcli.encoders.organiser import find_organiser
+    from ragcli.methods.ko_rag import organises
+
+    if organises(method):
+        find_organiser(config["organizer"])
+        return True
+    return False

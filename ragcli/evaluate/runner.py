@@ -12,11 +12,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragcli import __version__
 from ragcli.cite.verify import open_verifier
+from ragcli.encoders.organiser import open_organiser
 from ragcli.errors import RagcliError
 from ragcli.evaluate import arms as arms_
 from ragcli.evaluate.corpus import Corpus
@@ -30,9 +32,11 @@ from ragcli.evaluate.store import Row, Store
 from ragcli.evaluate.types import Arm, Question
 from ragcli.events import Finished
 from ragcli.llm.base import Generator
+from ragcli.methods.ko_rag import organises
 from ragcli.methods.run import Asker, AskOptions
 from ragcli.methods.stages import Method
 from ragcli.paths import shown
+from ragcli.selection.organiser import Organiser
 from ragcli.types import Answer
 
 
@@ -60,8 +64,10 @@ class Bench:
         store: Store,
         *,
         describe: Callable[[Answer], Mapping[str, Any]] | None = None,
+        organiser: Callable[[], Organiser] | None = None,
     ) -> None:
-        """describe: an answer as the document that is kept beside its row."""
+        """describe: an answer as the document that is kept beside its row. organiser: opens it."""
+        self._organiser = organiser or partial(open_organiser, None)
         self._corpus, self._store, self._describe = corpus, store, describe
         self._generator = CountingGenerator(generator)
         self._asker: Asker | None = None
@@ -106,7 +112,11 @@ class Bench:
             "index": _index_key(self._corpus),
             "ragcli": __version__,
             "row": ROW_VERSION,
+            **({"organizer": self._organiser().sha256} if self._organises(arm) else {}),
         }
+
+    def _organises(self, arm: Arm) -> bool:
+        return arm.knowledge == "retrieved" and organises(arms_.method_of(arm))
 
     def run(
         self,
@@ -223,6 +233,7 @@ class Bench:
             force=plan.force,
             n_ctx=plan.n_ctx,
             verbatim=arm.verbatim,
+            organiser=self._organiser,
         )
         settings = plan.settings(arm)
         if self._asker is None:

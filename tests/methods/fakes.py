@@ -165,6 +165,15 @@ class FakeGenerator:
         self.closed += 1
 
 
+class FakeOrganiser:
+    """See `ragcli.selection.organiser.Organiser`: the longer a sentence, the better."""
+
+    name, sha256, titled = "fake organizer", "e" * 64, False
+
+    def scores(self, question: str, sentences: Sequence[str]) -> tuple[tuple[float, ...], float]:
+        return tuple(float(len(sentence)) for sentence in sentences), 0.0
+
+
 def document(id: int, title: str = "Island") -> Document:
     return Document(id, Path("/notes"), f"{id}.md", "markdown", title, str(id) * 64, "en")
 

@@ -27,7 +27,7 @@ from ragcli.methods.selectors import contexts_of
 from ragcli.methods.stages import Tools
 from ragcli.selection.evaluator import EncoderEvaluator
 from ragcli.types import Answer, Hit
-from tests.methods.fakes import FakeGenerator, FakeReader, hit
+from tests.methods.fakes import FakeGenerator, FakeOrganiser, FakeReader, hit
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "crag.json"
 QUESTION = "Who was the first keeper of the Sandholm light?"
@@ -61,9 +61,8 @@ def ask(
     options = {key: names.pop(key) for key in ("force", "verbatim") if key in names}
     chosen = combined(method, **names)
     model = generator or FakeGenerator(SAYS)
-    with Asker(
-        cast(Any, reader), model, settings_from(assignments), AskOptions(**options)
-    ) as asker:
+    asked = AskOptions(organiser=FakeOrganiser, **options)
+    with Asker(cast(Any, reader), model, settings_from(assignments), asked) as asker:
         events = list(asker.ask(QUESTION, chosen))
     assert isinstance(events[-1], Finished)
     return events[-1].answer, events

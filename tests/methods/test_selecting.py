@@ -21,7 +21,7 @@ from ragcli.methods.selecting import SELECTORS, find_selector, with_selector
 from ragcli.methods.selectors import rank_sentences
 from ragcli.methods.stages import Selection, Tools
 from ragcli.types import Answer, Component, Hit
-from tests.methods.fakes import FakeGenerator, FakeReader, hit
+from tests.methods.fakes import FakeGenerator, FakeOrganiser, FakeReader, hit
 from tests.selection.scripted import encode
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "selection.json"
@@ -71,7 +71,8 @@ def _surprise(prompt: str, said: str) -> float:
 
 
 def tools(generator: Any, decode: str = "fke", *assignments: str) -> Tools:
-    return Tools(lambda _q, _k: HITS, generator, encode, settings_from(assignments), decode)
+    return Tools(lambda _q, _k: HITS, generator, encode, settings_from(assignments), decode,
+                 organiser=FakeOrganiser)  # fmt: skip
 
 
 def select(name: str, decode: str = "fke", *assignments: str, generator: Any = None) -> Selection:
@@ -161,7 +162,8 @@ def test_any_selector_with_any_decoder(name: str, decode: str) -> None:
 
 
 def ask(reader: FakeReader, method: Any, **options: Any) -> tuple[Answer, Selected]:
-    with Asker(cast(Any, reader), FakeGenerator(SAYS), settings_from(), AskOptions(**options)) as a:
+    chosen = AskOptions(organiser=FakeOrganiser, **options)
+    with Asker(cast(Any, reader), FakeGenerator(SAYS), settings_from(), chosen) as a:
         events = list(a.ask(QUESTION, method))
     assert isinstance(events[-1], Finished)
     return events[-1].answer, next(e for e in events if isinstance(e, Selected))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragcli.cli import config as configuration
-from ragcli.cli import engine, options
+from ragcli.cli import engine, options, organizers
 from ragcli.cli.environment import Environment
 from ragcli.cli.evaluation.telling import progress, say_cost, show
 from ragcli.errors import ExitCode, UsageError
@@ -83,6 +83,7 @@ def run(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Make rows anew that are there.")] = False,
     model: options.Model = None,
+    organizer: options.Organizer = None,
     encoder: options.Encoder = None,
     threads: options.Threads = None,
     ctx_size: options.Ctx = None,
@@ -126,8 +127,9 @@ class _Asked:
     force: bool
 
     def plan(self) -> Plan:
-        """Raises UsageError for settings that are none."""
+        """Raises UsageError for settings that are none, ModelError for an organizer that is none."""
         from ragcli.cite.verify import check_verifier
+        from ragcli.evaluate.arms import method_of
         from ragcli.evaluate.datasets import first
         from ragcli.evaluate.plan import Plan, assignments
 
@@ -144,6 +146,8 @@ class _Asked:
         )
         for arm in self.arms:
             plan.settings(arm)
+            if arm.knowledge == "retrieved":
+                organizers.need_organizer(self.config, method_of(arm))
         return plan
 
 
@@ -178,7 +182,10 @@ def _bench(asked: _Asked, out: Path | None) -> Iterator[Bench]:
         corpus_of(asked.config, asked.env, asked.dataset) as corpus,
         closing(engine.generator(asked.config, asked.env)) as generator,
     ):
-        bench = Bench(corpus, generator, store, describe=answer_document)
+        bench = Bench(
+            corpus, generator, store, describe=answer_document,
+            organiser=organizers.organizer(asked.config, asked.env, engine.threads(asked.config)),
+        )  # fmt: skip
         try:
             yield bench
         finally:
