@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.errors import IndexUnusable
-from ragcli.index.location import CATALOG, GENERATIONS, no_index, require_index
+from ragcli.index.location import (
+    CATALOG,
+    GENERATIONS,
+    IGNORE,
+    no_index,
+    refuse_links,
+    require_index,
+)
 from ragcli.index.schema import APPLICATION_ID, REBUILD, SCHEMA_VERSION, TABLES
 from ragcli.paths import shown
 from ragcli.types import FileStatus
@@ -254,8 +261,9 @@ def _needs_no_log(file: Path) -> bool:
 
 def make_private(index_dir: Path) -> None:
     """The folder for the user alone, ignored by git. An existing folder keeps its mode."""
+    refuse_links(index_dir)
     index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    ignore = index_dir / ".gitignore"
+    ignore = index_dir / IGNORE
     if not ignore.exists():
         ignore.write_text("*\n", "utf-8")
     generations = index_dir / GENERATIONS

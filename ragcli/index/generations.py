@@ -101,7 +101,9 @@ def clean(index_dir: Path, keep: Sequence[int]) -> None:
     """Removes every generation but those, and what dead writers left."""
     kept = {str(generation) for generation in keep}
     for folder in (index_dir / GENERATIONS).iterdir():
-        if folder.name not in kept:
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink(missing_ok=True)
+        elif folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
 
 

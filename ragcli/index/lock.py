@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragcli.errors import IndexLocked
-from ragcli.index.location import HOLDER, LOCK
+from ragcli.index.location import HOLDER, LOCK, refuse_links
 from ragcli.paths import shown
 
 
@@ -20,6 +20,7 @@ def writer_lock(index_dir: Path) -> Iterator[None]:
     """Held while the block runs. Raises IndexLocked, saying who holds it, at once."""
     from filelock import FileLock, Timeout
 
+    refuse_links(index_dir)
     lock = FileLock(index_dir / LOCK, timeout=0, mode=0o600)
     try:
         lock.acquire()

@@ -227,3 +227,46 @@ def test_a_full_disk_is_said(filled: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.undo()
     assert filled.found("third key", mode=SearchMode.LEXICAL) == ["a.md", "b.md"]
     assert filled.update().generation == 2
+
+
+LED_ASTRAY = ("catalog.sqlite", "catalog.sqlite-wal", "generations", "writer.lock", "writer.json",
+              ".gitignore")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LED_ASTRAY)
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_written_through_links(filled: Bench, name: str, there: bool) -> None:
+    """A folder from elsewhere may hold an index whose parts lead to the user's own files."""
+    mine = filled.docs.parent / "mine"
+    mine.mkdir()
+    (mine / "letter").write_text("dear")
+    own = filled.index_dir / name
+    shutil.rmtree(own) if own.is_dir() else own.unlink(missing_ok=True)
+    own.symlink_to(mine if name == "generations" else mine / ("letter" if there else "new"))
+    filled.write("c.md", "A third key.")
+    for attempt in (filled.events, lambda: filled.events(rebuild=True)):
+        with pytest.raises(IndexUnusable, match="is a link or no file"):
+            attempt()
+    assert [(path.name, path.read_text()) for path in mine.iterdir()] == [("letter", "dear")]
+
+
+def test_links_among_the_generations_are_removed_not_followed(filled: Bench) -> None:
+    mine = filled.docs.parent / "mine"
+    mine.mkdir()
+    (mine / "letter").write_text("dear")
+    for name in ("7", ".2", "2"):
+        (filled.index_dir / "generations" / name).symlink_to(mine)
+    filled.write("c.md", "A third key.")
+    assert filled.update().generation == 2
+    assert {p.name for p in (filled.index_dir / "generations").iterdir()} == {"1", "2"}
+    assert (mine / "letter").read_text() == "dear"
+
+
+def test_an_index_folder_may_not_be_a_link_to_another_folder(bench: Bench) -> None:
+    mine = bench.docs.parent / "mine"
+    mine.mkdir()
+    bench.index_dir.symlink_to(mine)
+    bench.write("a.md", "A key.")
+    with pytest.raises(IndexUnusable, match="is a link"):
+        bench.events()
+    assert not list(mine.iterdir())
