@@ -22,6 +22,7 @@ class Assembler:
         self._parts: list[str] = []
         self._length = 0
         self._inline: list[str] = []
+        self._apart = False
         self.blocks: list[Block] = []
 
     @property
@@ -47,6 +48,11 @@ class Assembler:
         """One row of a table; the offset it begins at."""
         return self.block(_SPACE.sub(" ", clean(text)).strip(), "table", 0)
 
+    def apart(self) -> int:
+        """What comes next joins no row or item before it; an offset before it, after all else."""
+        self._apart = True
+        return self._length + bool(self.blocks)
+
     def block(self, text: str, kind: BlockKind, level: int = 0, name: str = "") -> int:
         """A finished block; a row or item right after its like joins it on a line of its own.
 
@@ -54,7 +60,13 @@ class Assembler:
         """
         text = unicodedata.normalize("NFC", text)
         last = self.blocks[-1] if self.blocks else None
-        joins = kind in ("table", "list") and not level and last is not None and last.kind == kind
+        joins = (
+            kind in ("table", "list")
+            and not (level or self._apart)
+            and last is not None
+            and last.kind == kind
+        )
+        self._apart = False
         if self.blocks:
             self._add("\n" if joins else "\n\n")
         start = at = self._length
@@ -72,3 +84,8 @@ class Assembler:
     def finish(self) -> tuple[str, tuple[Block, ...]]:
         """(text, blocks)."""
         return "".join(self._parts), tuple(self.blocks)
+
+
+def settled(places: list[tuple[int, str]], text: str) -> tuple[tuple[int, str], ...]:
+    """Places in strictly ascending order inside the text: the last of those at one offset."""
+    return tuple((at, label) for at, label in dict(places).items() if at < len(text))

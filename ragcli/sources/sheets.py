@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragcli.sources.assemble import Assembler
+from ragcli.sources.assemble import Assembler, settled
 from ragcli.sources.tables import MOST_ROWS, MOST_TEXT, Piece, Row, table_pieces
 from ragcli.types import Extracted
 
@@ -56,6 +56,11 @@ class Sheets:
             at = self.out.block(" ".join(text.split()), "paragraph")
             self.places.append((at, f"{name}!{cell}" if cell else name))
 
+    def comment(self, name: str, row: int, column: int, text: str) -> None:
+        """A comment that hangs on a cell."""
+        cell = f"{column_name(column)}{row}"
+        self.remark(name, f"Comment on {cell}: {text}" if text.strip() else "", cell)
+
     def _open(self, name: str) -> None:
         if self._opened != name:
             self._opened = name
@@ -78,5 +83,5 @@ class Sheets:
         text, blocks = self.out.finish()
         return Extracted(
             text, kind, blocks, title,
-            notes=notes, places=tuple(self.places), missing=tuple(self.missing),
+            notes=notes, places=settled(self.places, text), missing=tuple(self.missing),
         )  # fmt: skip

@@ -127,9 +127,12 @@ def _cells(row: Any, book: _Book) -> dict[int, str]:
     cells: dict[int, str] = {}
     column = -1
     for cell in row:
-        match = _REFERENCE.fullmatch(cell.get("r", ""))
-        column = _column(match.group(1)) if match else column + 1
-        if len(cell) and column < _MOST_CELLS:
+        column += 1
+        if not len(cell):
+            continue  # quickly: sheets hold millions of cells that only have a colour
+        if match := _REFERENCE.fullmatch(cell.get("r", "")):
+            column = _column(match.group(1))
+        if column < _MOST_CELLS:
             text = fold(clean(_value(cell, book)))[:_MOST_CELL]
             if text:
                 cells[column] = text
