@@ -25,14 +25,12 @@ def status(
     quiet: options.Quiet = False,
 ) -> int:
     """Show what the index holds, what could not be read, what changed since."""
-    from ragcli.render.status import View, print_status, status_document, unread
+    from ragcli.render.status import View, print_status, status_document
 
     env = options.environment(ctx)
     config = configuration.load(env, {"index": index})
     with engine.reader(config, env) as reader:
-        records = list(reader.files())
-        stale = reader.stale([one.document for one in records if one.document is not None])
-        view = View(reader.status(), stale, records if files else None, unread(records))
+        view = View(reader.status(), reader.freshness(), tuple(reader.files()), listed=files)
     if as_json:
         env.json(status_document(view))
     else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
 from ragcli.errors import UsageError
+from ragcli.index.freshness import Freshness, freshness
 from ragcli.index.fusion import RRF_K, reciprocal_rank_fusion
 from ragcli.index.records import FileRecord, Records
 from ragcli.index.schema import SCHEMA_VERSION
@@ -268,6 +269,10 @@ class Reader:
         meta = self._snapshot.meta
         names = ("generation", "encoder", "analyzer", "chunking", "updated")
         return {"schema": SCHEMA_VERSION} | {name: meta.get(name) for name in names}
+
+    def freshness(self) -> Freshness:
+        """What is new, changed and deleted on disk, by a walk."""
+        return freshness(self._snapshot.catalog)
 
     def stale(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         """Those whose file is gone or holds other bytes than were indexed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ class IndexStatus:
     passages: int
     vectors: int
     size_bytes: int
-    dense_tier: str = "flat"
-    missing_pages: int = field(default=0)  # documents with pages that gave no text
+    dense_tier: str  # how vectors are searched: "flat" exactly, others approximately
+    missing_pages: int  # documents with pages or parts that gave no text
 
 
 def read_status(snapshot: Snapshot) -> IndexStatus:

@@ -116,7 +116,7 @@ def test_a_stale_file_is_told(copied, monkeypatch):
     assert "1 file changed since indexing (keepers.txt)" in result.err
     found = invoke("search", "keeper", "-k", "1", "--json").json("search@1")
     assert len(found["warnings"]) == 1
-    assert "1 file changed or gone since: keepers.txt" in invoke("status").out
+    assert "since      1 changed (keepers.txt); `ragcli index`" in invoke("status").out
     assert "changed since indexing" in invoke("show", "keepers.txt").err
 
 
