@@ -22,6 +22,8 @@ _DROP = frozenset(
      "iframe", "object", "embed", "canvas", "audio", "video", "button", "select", "input",
      "textarea", "dialog", "head", "map", "math-annotation", "ix:header"}
 )  # fmt: skip
+# ... in a book, where nothing is about a site.
+_DROP_IN_BOOKS = _DROP - {"header", "footer", "aside", "noscript", "form"}
 # Parts of a page that are about the site, by role, class or id.
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog"})
 _BOILERPLATE = re.compile(
@@ -65,7 +67,7 @@ class _Size:
     links: int = 0
 
 
-def _measure(root: Any) -> dict[int, _Size]:
+def _measure(root: Any, whole: bool) -> dict[int, _Size]:
     """Sizes of all elements that are not dropped by their tag, in one pass."""
     sizes: dict[int, _Size] = {}
     stack: list[tuple[Any, _Size | None]] = [(root, None)]
@@ -83,15 +85,17 @@ def _measure(root: Any) -> dict[int, _Size]:
         for child in _children(node):
             if child.tag == "-text":
                 size.text += len((child.text_content or "").strip())
-            elif child.is_element_node and not _dropped_by_tag(child):
+            elif child.is_element_node and not _dropped_by_tag(child, whole):
                 stack.append((child, size))
                 stack.append((child, None))
     return sizes
 
 
-def _dropped_by_tag(node: Any) -> bool:
+def _dropped_by_tag(node: Any, whole: bool) -> bool:
     """A header or footer inside an article belongs to the article."""
     tag = node.tag
+    if whole:
+        return tag in _DROP_IN_BOOKS
     return tag in _DROP and not (tag in ("header", "footer") and _inside(node, "article"))
 
 
@@ -147,8 +151,9 @@ def _layout_rows(root: Any) -> set[int]:
 class _Reader:
     """Depth first over the tree without recursion (pages nest thousands deep)."""
 
-    def __init__(self, root: Any, sizes: dict[int, _Size]) -> None:
+    def __init__(self, root: Any, sizes: dict[int, _Size], whole: bool) -> None:
         self.out = Assembler()
+        self.whole = whole
         self.root = root
         self.sizes = sizes
         self.total = sizes[root.mem_id].text
@@ -194,7 +199,7 @@ class _Reader:
         size = self.sizes.get(node.mem_id)
         if size is None:
             return True  # dropped by its tag
-        if node is self.root or size.text * 2 >= self.total:
+        if self.whole or node is self.root or size.text * 2 >= self.total:
             return False
         if node.tag in ("ul", "ol") and size.links >= _LINK_LIST_LINKS:
             return size.linked >= _LINK_LIST_SHARE * size.text
@@ -246,8 +251,11 @@ def _children(node: Any) -> Iterator[Any]:
         child = child.next
 
 
-def parse(decoded: Decoded) -> Extracted:
-    """The page's main text; blocks from its elements, tables row by row."""
+def parse(decoded: Decoded, *, whole: bool = False) -> Extracted:
+    """The page's main text; blocks from its elements, tables row by row.
+
+    whole: all of its text but scripts and navigation, for pages of a book.
+    """
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(decoded.text)
@@ -256,8 +264,8 @@ def parse(decoded: Decoded) -> Extracted:
     body = tree.body or tree.root
     if body is None:
         raise SourceError("no text in it")
-    sizes = _measure(body)
-    out = _Reader(_root(body, sizes), sizes).read()
+    sizes = _measure(body, whole)
+    out = _Reader(body if whole else _root(body, sizes), sizes, whole).read()
     text, blocks = out.finish()
     notes = (decoded.note,) if decoded.note else ()
     return Extracted(text, "html", blocks, title[:300], notes=notes)

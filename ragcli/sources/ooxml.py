@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import lzma
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ _SAFE: dict[str, Any] = {
     "remove_comments": True,
     "remove_pis": True,
 }
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[<>]{0,2000}>")
 _BOMB = "uncompressed size is out of bounds (a zip bomb?)"
 
 
@@ -104,19 +106,27 @@ class Package:
         self._left -= len(data)
         return data
 
-    def xml(self, name: str) -> Any:
-        """Root element of an XML part. Document types and entities are refused."""
+    def xml(self, name: str, *, lenient: bool = False) -> Any:
+        """Root element of an XML part. Document types and entities are refused.
+
+        lenient: a document type that only names a DTD is passed over, and small damage
+        repaired (tables of contents of books have both).
+        """
         from lxml import etree
 
         data = self.read(name)
-        parser = etree.XMLParser(**_SAFE)
+        parser = etree.XMLParser(**_SAFE, recover=lenient)
+        if lenient:
+            data = _DOCTYPE.sub(b"", data, count=1)
         if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:
             raise SourceError(_ENTITIES)
         try:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
             raise SourceError(f"damaged {self.label} ({name} is no valid XML)") from error
-        if root is None or root.getroottree().docinfo.doctype:
+        if root is None:
+            raise SourceError(f"damaged {self.label} ({name} is no valid XML)")
+        if root.getroottree().docinfo.doctype:
             raise SourceError(_ENTITIES)
         return root
 
