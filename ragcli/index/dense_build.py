@@ -22,8 +22,11 @@ from ragcli.index.dense_files import mapped, spans
 from ragcli.index.dense_lists import CODES, ROWS, Head
 
 SAMPLE = 40  # rows a centroid
-LISTS = 2.0  # lists by the root of the rows
-PROBES = 48
+# Chosen with tests/bench/scale.py. Twice or four times as many lists as the root of the rows
+# cost more to make and find no more in the same time.
+LISTS = 1.0  # by the root of the rows
+PROBES = 192  # lists that a query scans at least
+TRIALS, NEIGHBOURS, FOUND = 128, 10, 0.99  # rows, their nearest, the share to be found
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,43 @@ def train(rows: NDArray[np.float16], lists: int) -> Trained:
         sample = np.concatenate([sample, np.eye(lists, rows.shape[1], dtype=np.float32)])
     low, high = sample.min(axis=0), sample.max(axis=0)
     ranges = np.stack([low, high - low])
-    return Trained(cluster(sample, lists), ranges, min(lists, PROBES), len(rows))
+    centroids = cluster(sample, lists)
+    return Trained(centroids, ranges, enough_probes(rows, centroids), len(rows))
+
+
+def enough_probes(rows: NDArray[np.float16], centroids: NDArray[np.float32]) -> int:
+    """Lists to scan for a query: PROBES, or more where the rows' own neighbours need more.
+
+    Questions lie farther from the rows than these from each other, hence PROBES at least.
+    """
+    if len(centroids) <= PROBES:
+        return len(centroids)
+    chosen = np.linspace(0, len(rows) - 1, min(len(rows), TRIALS)).astype(np.int64)
+    trials = np.nan_to_num(rows[chosen].astype(np.float32))
+    found = _neighbours(rows, trials)
+    order = np.argsort(-(trials @ centroids.T), axis=1, kind="stable")
+    ranks = np.argsort(order, axis=1)  # of each list for each trial
+    needed = [
+        ranks[trial, assign(rows[near[near != own]].astype(np.float32), centroids)] + 1
+        for trial, (own, near) in enumerate(zip(chosen, found, strict=True))
+    ]
+    return max(PROBES, int(np.quantile(np.concatenate(needed), FOUND, method="higher")))
+
+
+def _neighbours(rows: NDArray[np.float16], trials: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Rows of the largest inner products with each trial: int64 (trials, NEIGHBOURS + 1)."""
+    scores = np.empty((len(trials), 0), np.float32)
+    found = np.empty((len(trials), 0), np.int64)
+    for span in spans(len(rows)):
+        block = np.nan_to_num(rows[span].astype(np.float32))
+        new = np.broadcast_to(np.arange(span.start, span.stop), (len(trials), len(block)))
+        scores = np.concatenate([scores, trials @ block.T], axis=1)
+        found = np.concatenate([found, new], axis=1)
+        best = np.argpartition(-scores, min(NEIGHBOURS, scores.shape[1] - 1), axis=1)
+        best = best[:, : NEIGHBOURS + 1]
+        scores = np.take_along_axis(scores, best, axis=1)
+        found = np.take_along_axis(found, best, axis=1)
+    return found
 
 
 def _list_count(rows: int) -> int:

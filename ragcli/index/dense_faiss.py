@@ -90,7 +90,8 @@ class ListScanner:
         lists = faiss.OnDiskInvertedLists(len(sizes), dimension, f"/dev/fd/{descriptor}")
         lists.read_only = True
         lists.prefetch_nthread = 0  # it would start a thread a list for every query
-        lists.set_all_lists_sizes(faiss.swig_ptr(sizes.astype(np.uint64)))
+        counted = sizes.astype(np.uint64)  # a name of its own: a pointer keeps nothing alive
+        lists.set_all_lists_sizes(faiss.swig_ptr(counted))
         lists.totsize = code_bytes(sizes, dimension)
         index = faiss.IndexIVFScalarQuantizer(
             faiss.IndexFlatIP(dimension), dimension, len(sizes),

@@ -35,6 +35,7 @@ ROWS, CODES = "dense.rows", "dense.codes"
 # Rows that are scanned exactly rather than by lists where a filter leaves so few.
 FEW = 20_000
 SPARE = 64  # candidates beyond twice what is asked for, since codes mistake close ones
+LARGEST = 1e6  # of a component; vectors have the length 1
 ROWS_A_RESULT = 16  # rows that are scanned at least for each result asked for
 
 
@@ -89,7 +90,7 @@ class Lists:
         if (
             magic != MAGIC
             or not 1 <= head.probes <= head.lists <= head.rows
-            or 0 in (head.dimension, head.mark)
+            or 0 in (head.dimension, head.trained, head.mark)
             or size != head.sections[-1]
         ):
             raise damaged("lists of a wrong length or kind")
@@ -103,8 +104,9 @@ class Lists:
         counted = (self.sizes >= 0).all() and (self.sizes <= rows).all()
         if not counted or int(self.sizes.sum()) != rows or not ascending(self.ids):
             raise damaged("lists that do not add up")
-        if not (np.isfinite(self.centroids).all() and np.isfinite(self.ranges).all()):
-            raise damaged("centroids that are no numbers")
+        for part in (self.centroids, self.ranges):
+            if not (np.abs(part) < LARGEST).all():
+                raise damaged("centroids that are no numbers")
 
     def _map_codes(self, opened: IO[bytes]) -> None:
         length = code_bytes(self.sizes, self.head.dimension)

@@ -44,23 +44,25 @@ def write(
     dimension: int,
     source: Source,
     previous: Dense | None = None,
-    tiers: Tiers = TIERS,
+    tiers: Tiers | None = None,
 ) -> None:
     """Writes a snapshot of the passages `ids` (ascending) and flushes it to the disk.
 
     The lists, if any, go beside `file`, or are shared with those beside `previous`. Rows
     come from `previous` where it has them, else from `source`; passages that are new since
-    `previous` have larger ids than all in it. Raises IndexUnusable if a vector is missing.
+    `previous` have larger ids than all in it. tiers: None for TIERS. Raises IndexUnusable
+    if a vector is missing.
     """
+    tiers = tiers or TIERS
     if previous is not None and previous.vectors.shape[1] != dimension:
         previous = None
-    write_ = _Writing(file, ids, dimension, source, previous)
+    writing = _Writing(file, ids, dimension, source, previous)
     if not tiers.wants_lists(len(ids), previous is not None and previous.lists is not None):
-        write_.flat()
-    elif write_.can_share(tiers):
-        write_.beside_shared_lists()
+        writing.flat()
+    elif writing.can_share(tiers):
+        writing.beside_shared_lists()
     else:
-        write_.lists(tiers)
+        writing.lists(tiers)
 
 
 class _Writing:
