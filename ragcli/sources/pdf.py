@@ -9,6 +9,7 @@ from typing import Any
 
 from ragcli.errors import SourceError
 from ragcli.sources.decode import clean
+from ragcli.sources.pdf_fields import Fields
 from ragcli.sources.pdf_layout import Line, lay_out
 from ragcli.sources.pdf_running import without_running
 from ragcli.types import Extracted
@@ -17,6 +18,8 @@ _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _SEGMENT = re.compile(r"([^\r\n\ufffe\x02]+)([\ufffe\x02]?)")  # U+FFFE, U+0002: line-end hyphens
 _BOLD_WEIGHT = 600
 _SAMPLE = 300  # characters of a page tested for a missing Unicode map
+_FIELD_SIZE = 8.0  # points, where a page has no text of its own
+_MOST_ATTACHMENTS = 100
 _BAD_SHARE = 0.3  # of the characters, from which on a page counts as unreadable
 _GARBLED = re.compile(
     r"[a-zà-ÿ][A-Z]{2}|[^\W\d_][\\~|^{}<>\[\]@#$%][^\W\d_]|[a-z]\d[a-zA-Z]|[\x01-\x08]"
@@ -147,27 +150,42 @@ def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _page_lines(document: Any, number: int) -> tuple[list[Line], bool]:
-    """(lines, whether they can be read) of one page, counted from 0."""
+def _page_lines(document: Any, number: int, fields: Fields) -> tuple[list[Line], list[Line], bool]:
+    """(lines, filled fields, whether the lines can be read) of one page, counted from 0."""
     import pypdfium2
 
     try:
         page = document[number]
     except pypdfium2.PdfiumError:
-        return [], True
+        return [], [], True
     try:
         textpage = page.get_textpage()
         try:
             found = _Page(textpage)
             if not found.readable():
-                return [], False
-            return found.lines(), True
+                return [], [], False
+            lines = found.lines()
+            smallest = min((line.size for line in lines), default=_FIELD_SIZE)
+            return lines, fields.lines(page, smallest), True
         finally:
             textpage.close()
     except pypdfium2.PdfiumError:
-        return [], True
+        return [], [], True
     finally:
         page.close()
+
+
+def _attachments(document: Any) -> list[str]:
+    """Names of the files a PDF carries with it."""
+    import pypdfium2
+
+    names: list[str] = []
+    try:
+        for at in range(min(document.count_attachments(), _MOST_ATTACHMENTS)):
+            names.append(_fold(document.get_attachment(at).get_name())[:100] or "unnamed")
+    except (pypdfium2.PdfiumError, UnicodeError):
+        names.append("unreadable")
+    return names
 
 
 def _title(document: Any, first: list[Line]) -> str:
@@ -199,29 +217,37 @@ def load_pdf(data: bytes, ending: str) -> Extracted:
     Raises SourceError: password needed, damaged, no text layer, unreadable text layer.
     """
     document = _open(data)
+    import pypdfium2.raw as raw
+
     try:
         count = len(document)
+        fields = Fields(document, raw, _fold)
         pages: list[list[Line]] = []
+        filled: list[list[Line]] = []
         empty: list[int] = []
         garbled: list[int] = []
         for number in range(count):
-            lines, readable = _page_lines(document, number)
+            lines, values, readable = _page_lines(document, number, fields)
             pages.append(lines)
+            filled.append(values)
             if not readable:
                 garbled.append(number + 1)
-            elif not lines:
+            elif not lines and not values:
                 empty.append(number + 1)
         title = _title(document, pages[0] if pages else [])
+        attached = _attachments(document)
     finally:
         document.close()
     if count == 0:
         raise SourceError("damaged PDF: no pages")
-    laid = lay_out(without_running(pages))
+    laid = lay_out([a + b for a, b in zip(without_running(pages), filled, strict=True)])
     if not laid.text.strip():
         if garbled:
             raise SourceError("text layer cannot be read (its fonts have no Unicode map)")
         raise SourceError("no text layer (a scan?)", hint="run OCR on it first, e.g. ocrmypdf")
     notes = []
+    if attached:
+        notes.append(f"attached files are not read: {', '.join(attached)}")
     if empty:
         notes.append(f"no text on {_span(empty)}")
     if garbled:
