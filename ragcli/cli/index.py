@@ -13,7 +13,7 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
-from ragcli.errors import ExitCode, IndexUnusable, UsageError
+from ragcli.errors import ExitCode, RagcliError, UsageError
 from ragcli.paths import shown
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def index(
     ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Start the index anew.")] = False,
     encoder: options.Encoder = None,
+    encoder_precision: options.Precision = None,
     index: options.IndexDir = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -61,8 +62,10 @@ def index(
     env = options.environment(ctx)
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir_to_write(config)
-    job = Job(folder, to_index(folder, paths or [], rebuild=rebuild), engine.encoder(config, env),
-              engine.named_encoder(config), engine.workers(config))  # fmt: skip
+    precision = engine.precision_to_write(config, folder)
+    job = Job(folder, to_index(folder, paths or [], rebuild=rebuild),
+              engine.encoder(config, env, precision), engine.named_encoder(config, precision),
+              engine.workers(config))  # fmt: skip
     if watch:
         follow(env, job, rebuild=rebuild, verify=verify, as_lines=as_lines)
     report = run(env, job.events(rebuild=rebuild, verify=verify), as_lines=as_lines)
@@ -101,7 +104,7 @@ def to_index(folder: Path, paths: list[str], *, rebuild: bool) -> list[Path]:
     if not given:
         return known_paths(folder, rebuild=rebuild)
     if rebuild:
-        with suppress(UsageError, IndexUnusable):
+        with suppress(RagcliError):
             given += [path for path in known_paths(folder, rebuild=True) if path.exists()]
     return given
 

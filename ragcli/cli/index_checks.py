@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragcli.cli.checks import Finding, note, ok, problem
@@ -14,8 +13,6 @@ from ragcli.paths import shown
 
 if TYPE_CHECKING:
     from ragcli.index.catalog import Catalog
-
-_LOOKED_AT = 200_000  # files compared with the disk; a stat each
 
 
 def index(config: Config, *, deep: bool) -> Iterator[Finding]:
@@ -33,7 +30,7 @@ def index(config: Config, *, deep: bool) -> Iterator[Finding]:
         with closing(Catalog.open(folder)) as catalog:
             yield from _opened(catalog, config, deep=deep)
     except RagcliError as error:
-        yield problem("index", "catalog", error, "ragcli index --rebuild PATH")
+        yield problem("index", "catalog", error, "ragcli index --rebuild")
 
 
 def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding]:
@@ -50,7 +47,7 @@ def _opened(catalog: Catalog, config: Config, *, deep: bool) -> Iterator[Finding
         passages = count_passages(catalog)
         yield ok("index", "catalog", f"generation {generation}, {count(passages, 'passage')}")
         yield from _encoder(catalog, config)
-        yield from _search_files(catalog, generation)
+        yield from _search_files(catalog, generation, deep=deep)
         yield from _files(catalog)
 
 
@@ -65,10 +62,11 @@ def _verify(catalog: Catalog) -> None:
 
 def _encoder(catalog: Catalog, config: Config) -> Iterator[Finding]:
     from ragcli.encoders import resolve_encoder
-    from ragcli.index.versions import check_encoder
+    from ragcli.index.versions import check_encoder, recorded_precision
 
+    precision = recorded_precision(catalog.index_dir)
     try:
-        check_encoder(catalog.meta(), resolve_encoder(config["encoder"]).identity)
+        check_encoder(catalog.meta(), resolve_encoder(config["encoder"], precision).identity)
     except IndexUnusable as error:
         yield problem("index", "encoder", error)
     except RagcliError:  # there is none: said under models
@@ -77,48 +75,38 @@ def _encoder(catalog: Catalog, config: Config) -> Iterator[Finding]:
         yield ok("index", "encoder", "the one in force made it")
 
 
-def _search_files(catalog: Catalog, generation: int) -> Iterator[Finding]:
+def _search_files(catalog: Catalog, generation: int, *, deep: bool) -> Iterator[Finding]:
     from ragcli.index.generations import open_generation
+    from ragcli.index.mending import check_derived
 
     if generation == 0:
         yield note("index", "search files", "none: nothing is indexed", "ragcli index PATH")
         return
     try:
-        open_generation(catalog, generation)
+        (check_derived if deep else open_generation)(catalog, generation)
     except IndexUnusable as error:
-        yield note("index", "search files", error.message, "`ragcli index PATH` makes them again")
+        yield note("index", "search files", error.message, "`ragcli index` makes them again")
     else:
         yield ok("index", "search files", "whole")
 
 
 def _files(catalog: Catalog) -> Iterator[Finding]:
     """How many files the index knows, and how many are no longer what was read."""
-    from ragcli.index.records import Records
+    from ragcli.index.freshness import freshness
 
-    counts: dict[str, int] = {}
-    missing = changed = 0
-    for number, record in enumerate(Records(catalog).files()):
-        counts[record.status] = counts.get(record.status, 0) + 1
-        if number < _LOOKED_AT:
-            now = _stamp(record.path)
-            missing += now is None
-            changed += now is not None and now != (record.size, record.mtime_ns)
-    listed = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()))
+    rows = catalog.connection.execute(
+        "SELECT status, count(*) FROM files GROUP BY status ORDER BY status"
+    )
+    counts = {str(status): int(number) for status, number in rows}
+    listed = ", ".join(f"{count:,} {status}" for status, count in counts.items())
     yield ok("index", "files", listed or "none")
-    if missing or changed:
-        value = f"{changed:,} changed, {missing:,} gone since they were read"
-        yield note("index", "freshness", value, "`ragcli index PATH` reads what changed")
+    now = freshness(catalog)
+    if not now.is_fresh:
+        value = f"{len(now.changed):,} changed, {len(now.deleted):,} gone since they were read"
+        value += f", {len(now.new):,} new" if now.new else ""
+        value += f", {now.unsure:,} not compared" if now.unsure else ""
+        yield note("index", "freshness", value, "`ragcli index` reads what changed")
     elif counts:
         yield ok("index", "freshness", "no file changed since it was read")
     if counts.get("failed"):
-        yield note(
-            "index", "failed files", f"{counts['failed']:,}", "`ragcli status --files` says why"
-        )
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+        yield note("index", "failed files", f"{counts['failed']:,}", "`ragcli status` says why")

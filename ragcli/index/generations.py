@@ -57,7 +57,7 @@ def build_in_memory(catalog: Catalog) -> tuple[Lexical, Dense]:
     """For a reader that may not write. Raises IndexUnusable if the index is too large for that."""
     if count_passages(catalog) > IN_MEMORY:
         raise IndexUnusable(
-            "the index's search files are missing or damaged", hint="run: ragcli index PATH"
+            "the index's search files are missing or damaged", hint="run: ragcli index"
         )
     rows = catalog.connection.execute(
         "SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.id = p.vector_id ORDER BY p.id"
