@@ -59,7 +59,7 @@ def index_dir_to_write(config: Config) -> Path:
     return Path(config["index"] or find_index(Path.cwd()) or Path.cwd() / INDEX_DIR)
 
 
-def encoder(config: Config, env: Environment) -> Callable[[], Encoder]:
+def encoder(config: Config, env: Environment, precision: str = "exact") -> Callable[[], Encoder]:
     """Opens the encoder when it is first needed; later calls return the same one."""
     opened: list[Encoder] = []
 
@@ -67,27 +67,39 @@ def encoder(config: Config, env: Environment) -> Callable[[], Encoder]:
         if not opened:
             from ragcli.encoders import open_encoder, resolve_encoder
 
-            ref = resolve_encoder(config["encoder"])
+            ref = resolve_encoder(config["encoder"], precision)
             opened.append(open_encoder(ref, threads=threads(config), log=env.note))
         return opened[0]
 
     return open_once
 
 
-def named_encoder(config: Config) -> EncoderIdentity | None:
+def named_encoder(config: Config, precision: str) -> EncoderIdentity | None:
     """The encoder that the user named, to be compared with the index's at once."""
-    if config["encoder"] is None:
+    if config["encoder"] is None and config["encoder_precision"] is None:
         return None
     from ragcli.encoders import resolve_encoder
 
-    return resolve_encoder(config["encoder"]).identity
+    return resolve_encoder(config["encoder"], precision).identity
+
+
+def precision_to_write(config: Config, folder: Path) -> str:
+    """What the user wants, else what the index in `folder` was made with."""
+    from ragcli.index.versions import recorded_precision
+
+    return config["encoder_precision"] or recorded_precision(folder)
 
 
 def reader(config: Config, env: Environment) -> Reader:
-    """The last committed state of the index. Raises IndexMissing, IndexUnusable."""
-    from ragcli.index.reader import Reader
+    """The last committed state of the index. Raises IndexMissing, IndexUnusable.
 
-    return Reader.open(index_dir(config), encoder(config, env))
+    Queries are encoded with the precision that its passages were.
+    """
+    from ragcli.index.reader import Reader
+    from ragcli.index.versions import recorded_precision
+
+    folder = index_dir(config)
+    return Reader.open(folder, encoder(config, env, recorded_precision(folder)))
 
 
 def generator(config: Config, env: Environment) -> Generator:

@@ -10,6 +10,7 @@ from typing import Any
 from ragcli.cli.environment import Color
 
 MODES = ("hybrid", "lexical", "dense")  # `types.SearchMode`, without importing it for --help
+PRECISIONS = ("exact", "int8")  # of `encoders.base`, likewise
 
 
 def _text(value: object) -> str:
@@ -66,6 +67,11 @@ KEYS: dict[str, Key] = {
     "adapter": Key(_path, "trained analyzer: a LoRA in GGUF form", unset="none"),
     "organizer": Key(_path, "trained organizer of `ko-rag`: a folder", unset="none"),
     "encoder": Key(_text, "encoder: a folder or a name", unset="bundled"),
+    "encoder_precision": Key(
+        _one_of(PRECISIONS),
+        "of an index's vectors: exact or int8",
+        unset="the index's own; exact for a new one",
+    ),
     "threads": Key(_integer(1), "CPU threads", unset="all CPUs"),
     "ctx": Key(_integer(256), "context size in tokens", unset="the model's own"),
     "gpu_layers": Key(

@@ -50,6 +50,12 @@ Organizer = Annotated[
 Encoder = Annotated[
     str | None, typer.Option("--encoder", metavar="PATH|NAME", help="Encoder of the vectors.")
 ]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder-precision", metavar="P", help="exact, or int8: faster, finds nearly the same."
+    ),
+]
 Globs = Annotated[
     list[str] | None,
     typer.Option("--in", metavar="GLOB", help="Only files that match; may be repeated."),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
+from ragcli.encoders.base import EXACT, INT8, Encoder, EncoderFactory, EncoderIdentity
 from ragcli.encoders.files import BUNDLED_NAME, bundled_folder, read_identity
 from ragcli.errors import ModelError
 from ragcli.llm.caches import expanded
@@ -31,12 +32,26 @@ class EncoderRef:
     bundled: bool = False
 
 
-def resolve_encoder(spec: str | None) -> EncoderRef:
+QUANTISING = "1"  # raise it when int8 vectors come out in another way
+
+
+def resolve_encoder(spec: str | None, precision: str = EXACT) -> EncoderRef:
     """None or the bundled one's name: the bundled encoder; else a folder of the user's,
-    or the name of an encoder that `ragcli models` lists.
+    or the name of an encoder that `ragcli models` lists. precision: one of PRECISIONS.
 
     Loads nothing. Raises ModelError if there is no such encoder, UsageError if several are meant.
     """
+    ref = _resolve(spec)
+    return ref if precision == EXACT else replace(ref, identity=_int8(ref.identity))
+
+
+def _int8(exact: EncoderIdentity) -> EncoderIdentity:
+    """Other vectors, hence another identity."""
+    digest = hashlib.sha256(f"{exact.sha256} {INT8} {QUANTISING}".encode("ascii")).hexdigest()
+    return replace(exact, sha256=digest, precision=INT8)
+
+
+def _resolve(spec: str | None) -> EncoderRef:
     if spec is None or spec == BUNDLED_NAME:
         folder = bundled_folder()
         return EncoderRef(folder, read_identity(folder, BUNDLED_NAME), bundled=True)
@@ -60,7 +75,7 @@ def _named(name: str) -> EncoderRef:
             hint=f"give the folder of a sentence-transformers model, or {BUNDLED_NAME}",
         ) from error
     if found.source == "bundled":
-        return resolve_encoder(None)
+        return _resolve(None)
     return EncoderRef(found.path, read_identity(found.path, found.name))
 
 
@@ -72,11 +87,11 @@ def open_encoder(
 ) -> Encoder:
     """The encoder, ready; exported first if it never was (`log` is told).
 
+    threads: texts that are encoded at once, None for one a CPU.
+
     Raises ModelError if it cannot be exported or read.
     """
-    from ragcli.encoders.cache import ensure_export
-
-    folder = ensure_export(ref.folder, ref.identity, log)
+    folder = _exported(ref, log)
     from ragcli.encoders.onnx import OnnxEncoder, load_graph
 
     graph = load_graph(folder, threads=threads)
@@ -86,3 +101,15 @@ def open_encoder(
             f"its configuration says {ref.identity.dimension}"
         )
     return OnnxEncoder(graph, ref.identity)
+
+
+def _exported(ref: EncoderRef, log: Callable[[str], None]) -> Path:
+    """The folder with the graph. The int8 one is made from the exact one."""
+    from ragcli.encoders.cache import INT8_ENCODER, ensure_export, is_exported
+
+    if ref.identity.precision == EXACT:
+        return ensure_export(ref.folder, ref.identity, log)
+    source = ref.folder
+    if not is_exported(ref.identity, INT8_ENCODER):
+        source = ensure_export(source, read_identity(source, ref.identity.name), log)
+    return ensure_export(source, ref.identity, log, INT8_ENCODER)

@@ -9,16 +9,21 @@ from typing import Protocol
 from numpy import float32
 from numpy.typing import NDArray
 
+EXACT, INT8 = "exact", "int8"
+PRECISIONS = (EXACT, INT8)  # of the encoder's arithmetic
+
 
 @dataclass(frozen=True, slots=True)
 class EncoderIdentity:
     """Which encoder made a vector; two encoders with equal `sha256` give equal vectors.
 
-    sha256: hash of the weights and of every configuration file that changes a vector.
+    sha256: hash of the weights, of every configuration file that changes a vector, and of
+    the precision where it is not exact.
     dimension: components of a vector.
     max_tokens: word pieces read of one text, special tokens included; the rest is cut off.
     languages: ISO 639-1 codes joined by commas ("en"), "multilingual", or "" if unknown.
     special_tokens: word pieces that the encoder adds to every text, within `max_tokens`.
+    precision: one of PRECISIONS.
     """
 
     name: str
@@ -27,6 +32,7 @@ class EncoderIdentity:
     max_tokens: int
     languages: str = ""
     special_tokens: int = 2
+    precision: str = EXACT
 
     @property
     def text_tokens(self) -> int:

@@ -49,6 +49,12 @@ ENCODER = Kind(
     "encoder",
     "ragcli takes sentence-transformers models with a fast tokenizer",
 )
+INT8_ENCODER = Kind(
+    "encoders",
+    "ragcli.encoders.quantising",
+    "int8 encoder",
+    "use it exactly: --encoder-precision exact",
+)
 CROSS_ENCODER = Kind(
     "cross-encoders",
     "ragcli.encoders.cross_export",
@@ -63,6 +69,10 @@ def export_folder(identity: Named, kind: Kind = ENCODER) -> Path:
     return user_cache_dir() / kind.folder / f"{identity.sha256[:16]}-{FORMAT}"
 
 
+def is_exported(identity: Named, kind: Kind = ENCODER) -> bool:
+    return (export_folder(identity, kind) / "meta.json").is_file()
+
+
 def ensure_export(
     source: Path, identity: Named, log: Callable[[str], None], kind: Kind = ENCODER
 ) -> Path:
@@ -71,7 +81,7 @@ def ensure_export(
     Raises ModelError with the reason if the model cannot be exported.
     """
     folder = export_folder(identity, kind)
-    if (folder / "meta.json").is_file():
+    if is_exported(identity, kind):
         return folder
     log(f"preparing the {kind.noun} {identity.name} (once)")
     try:

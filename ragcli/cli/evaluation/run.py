@@ -199,10 +199,12 @@ def corpus_of(config: Config, env: Environment, dataset: Dataset) -> Corpus:
     if not dataset.corpus and not dataset.own:
         return over(engine.reader(config, env), dataset)
     from ragcli.encoders import resolve_encoder
+    from ragcli.encoders.base import EXACT
 
-    identity = resolve_encoder(config["encoder"]).identity
+    precision = config["encoder_precision"] or EXACT
+    identity = resolve_encoder(config["encoder"], precision).identity
     return build(
-        dataset, engine.encoder(config, env), identity,
+        dataset, engine.encoder(config, env, precision), identity,
         workers=engine.workers(config), watch=_Indexing(env),
     )  # fmt: skip
 
