@@ -75,6 +75,11 @@ class Dense:
         newest = self.ids if len(self.ids) or not self.lists else self.lists.ids
         return int(newest[-1]) if len(newest) else 0
 
+    def check(self) -> None:
+        """Looks at what opening does not. Raises IndexUnusable where the lists are damaged."""
+        if self.lists is not None:
+            self.lists.check()
+
     def copy(self, ids: NDArray[np.int64], block: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Puts the vectors of `ids` into the rows of `block`; tells which it has: bool (m,)."""
         at = places(self.ids, ids)

@@ -14,7 +14,9 @@ BLOCK_ROWS = 8192  # rows handled at once, so that memory does not grow with the
 
 
 def damaged(what: str) -> IndexUnusable:
-    return IndexUnusable(f"the dense index is damaged ({what})")
+    return IndexUnusable(
+        f"the dense index is damaged ({what})", hint="mend it: ragcli index --verify PATH"
+    )
 
 
 def mapped(opened: IO[bytes], dtype: str, offset: int, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcli.index.dense_faiss import ListScanner, code_bytes, nearest
+from ragcli.index.dense_faiss import Codec, ListScanner, code_bytes, nearest
 from ragcli.index.dense_files import ascending, damaged, mapped
 
 MAGIC = b"ragcliL1"
@@ -117,6 +117,21 @@ class Lists:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def check(self) -> None:
+        """Whether every row is in a list, with its code. Raises IndexUnusable; reads it all."""
+        _ = self.list_of
+        codec, dimension, at = Codec(self.ranges), self.head.dimension, 0
+        for size in self.sizes.tolist():
+            middle, end = at + size * dimension, at + size * (dimension + 8)
+            codes = self._codes[at:middle].reshape(size, dimension)
+            expected = codec.encode(
+                np.nan_to_num(self.vectors(self._codes[middle:end].view("<i8")))
+            )
+            # One apart may be another processor's rounding.
+            if (np.abs(codes.astype(np.int16) - expected.astype(np.int16)) > 1).any():
+                raise damaged("codes of other rows")
+            at = end
 
     @cached_property
     def list_of(self) -> NDArray[np.int32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,11 +115,12 @@ class _Writing:
 
     def lists(self, tiers: Tiers) -> None:
         trained = list_of = None
-        if self.old is not None and not self._outgrown(self.old, tiers):
-            head = self.old.head
-            trained = Trained(self.old.centroids, self.old.ranges, head.probes, head.trained)
-            at = places(self.old.ids, self.ids)
-            list_of = np.where(at < 0, -1, self.old.list_of[at])
+        old = self.old
+        if old is not None and not self._outgrown(old, tiers):
+            trained = Trained(old.centroids, old.ranges, old.head.probes, old.head.trained)
+            with suppress(IndexUnusable):  # damaged: every row is sorted anew
+                at = places(old.ids, self.ids)
+                list_of = np.where(at < 0, -1, old.list_of[at])
         mark = build_lists(
             self.file.parent,
             self.ids,

@@ -62,6 +62,7 @@ def check_derived(catalog: Catalog, generation: int) -> None:
     ids = [row[0] for row in catalog.connection.execute("SELECT id FROM passages ORDER BY id")]
     if sorted(lexical.passages()) != ids:
         raise IndexUnusable("the lexical index holds other passages than the catalog")
+    dense.check()
     _check_vectors(catalog, dense)
 
 

@@ -409,6 +409,33 @@ def test_row_numbers_that_there_are_not(changed: Path, row: int) -> None:
         lists.search(lists.centroids[0], 300)
 
 
+def test_damaged_row_numbers_do_not_stop_a_writer(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, vectors(400))
+    folder.of(everything(300))
+    file = folder.file.with_name(CODES)
+    file.write_bytes(file.read_bytes()[:-8] + b"\xff" * 8)
+    with pytest.raises(IndexUnusable, match="rows that there are not"):
+        Dense.open(folder.file).check()
+    index = folder.of(everything(400), Tiers(2, newest=10))
+    index.check()
+    assert recall(index, folder.matrix, everything(400)) >= 0.97
+
+
+@pytest.mark.parametrize("at", [0, -1])
+def test_what_opening_does_not_see_a_check_does(tmp_path: Path, at: int) -> None:
+    folder = Folder(tmp_path, vectors(200))
+    folder.of(everything(200)).check()
+    file = folder.file.with_name(CODES)
+    data = bytearray(file.read_bytes())
+    if at == 0:
+        data[0] ^= 64
+    else:
+        data[-8:] = data[-16:-8]  # a row twice, another never
+    file.write_bytes(data)
+    with pytest.raises(IndexUnusable, match="damaged"):
+        Dense.open(folder.file).check()
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_any_change_of_bytes_is_refused_or_harmless(

@@ -156,3 +156,17 @@ def test_a_disk_that_fills_while_lists_are_written(
     with pytest.raises(RagcliError, match="No space left"):
         bench.update()
     assert [hits(bench, query) for query in QUERIES] == expected
+
+
+def test_verify_makes_damaged_codes_anew(bench: Bench) -> None:
+    fill(bench, range(20))
+    bench.update()
+    expected = [hits(bench, query) for query in QUERIES]
+    file = generation(bench) / CODES
+    data = file.read_bytes()
+    file.write_bytes(data[:-8] + b"\xff" * 8)
+    with pytest.raises(IndexUnusable, match="rows that there are not") as caught:
+        hits(bench, QUERIES[0])
+    assert "--verify" in caught.value.hint
+    bench.update(verify=True)
+    assert [hits(bench, query) for query in QUERIES] == expected
