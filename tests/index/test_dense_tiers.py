@@ -164,7 +164,7 @@ def test_verify_makes_damaged_codes_anew(bench: Bench) -> None:
     expected = [hits(bench, query) for query in QUERIES]
     file = generation(bench) / CODES
     data = file.read_bytes()
-    file.write_bytes(data[:-8] + b"\xff" * 8)
+    file.write_bytes(data[:-8] + (99).to_bytes(8, "little"))
     with pytest.raises(IndexUnusable, match="rows that there are not") as caught:
         hits(bench, QUERIES[0])
     assert "--verify" in caught.value.hint
