@@ -23,27 +23,41 @@ class LineKeeper:
         self._marks: list[tuple[int, int, BlockKind, int]] = []
         self._from = 0  # where the block being written starts
         self._said = False  # whether this line has a visible sign so far
+        self._ended = False  # whether a line end waits for what comes behind it
 
-    def put(self, text: str) -> None:
-        """Text of the current line, without line ends."""
-        if text:
-            self._parts.append(text)
-            self.length += len(text)
-            self._said = self._said or not text.isspace()
+    def put(self, text: str, *, keep: bool = False) -> None:
+        """Text of the current line, without line ends. keep: the line end before it is meant."""
+        if not text:
+            return
+        if self._ended and not text.isspace():
+            # Line ends are no breaks here; where they look like one, a filler says so.
+            goes_on = keep or text.lstrip()[0].islower()
+            self._end_line("" if goes_on else FILLER)
+        self._add(text)
+        self._said = self._said or not text.isspace()
 
     def newline(self, blank: bool) -> None:
         """Ends the line. blank: there was nothing on it in the file either.
 
         A line that had nothing but markup gets a filler, so that the paragraph goes on.
         """
+        self._end_line()
         if not self._said and not blank:
-            self.put(FILLER)
-        self._parts.append("\n")
-        self.length += 1
-        self._said = False
+            self._add(FILLER)
+        self._ended, self._said = True, False
+
+    def _end_line(self, filler: str = "") -> None:
+        if self._ended:
+            self._ended = False
+            self._add(filler + "\n")
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self.length += len(text)
 
     def flush(self, kind: BlockKind = "paragraph", level: int = 0) -> None:
         """What was written since the last flush is one block (of this kind), if anything."""
+        self._end_line()
         if self._from < self.length:
             self._marks.append((self._from, self.length, kind, level))
         self._from = self.length

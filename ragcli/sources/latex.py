@@ -68,9 +68,9 @@ class _Reader:
             at = self._token(found)
         self._kind_flush()
 
-    def put(self, text: str) -> None:
+    def put(self, text: str, *, keep: bool = False) -> None:
         if not self.silent and (not self.preamble or (self.groups and self._in_title())):
-            self.out.put(text)
+            self.out.put(text, keep=keep or self.tables > 0)
 
     def _in_title(self) -> bool:
         return any(group.title >= 0 for group in self.groups[-4:])
@@ -203,7 +203,7 @@ class _Reader:
             if number:
                 self.out.newline(not line.strip())
             if not silent and (number or not line.lstrip().startswith(("[", "{"))):
-                self.put(line)
+                self.put(line, keep=True)
         self.out.flush("code")
         return min(len(self.text), end + len(closing))
 
@@ -254,8 +254,8 @@ class _Reader:
         self.put(shown)
         if not shown:
             self.waiting = [_Group()]
-        elif self.text[end - 1].isspace() or not (shown.isalpha() or len(shown) > 1):
-            self.put(" " if self.text[end : end + 1].strip() else "")
+        elif self.text[end - 1].isspace() and self.text[end : end + 1].strip():
+            self.put(" ")
 
     def _item(self, end: int) -> int:
         self._kind_flush()

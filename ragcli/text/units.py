@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from ragcli.text.noise import noise_spans
 from ragcli.types import Block, Span
 
-# On a line of its own: a line of the file that held nothing but markup. It is no blank
-# line, and the paragraph goes on behind it. (WORD JOINER: invisible, `readable` drops it.)
+# At a line's end: the paragraph goes on in the next line, whatever that looks like. On a line
+# of its own: a line of the file that held nothing but markup, and is no blank line.
+# (WORD JOINER: invisible, `readable` drops it.)
 FILLER = "\u2060"
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
@@ -33,6 +34,8 @@ def _ends_line(line: str, following: str, width: int) -> bool:
     easily, or where both lines start with a sign or digit as in logs, it was meant.
     """
     above, below = line.strip(), following.strip()
+    if above.endswith(FILLER):
+        return False
     if _MARKER.match(following):
         return True
     if below[0].islower():
@@ -56,7 +59,7 @@ def _lines(text: str, start: int, end: int) -> list[Span]:
             out.append(Span(last, last))
         if match.group().isspace():
             out.append(Span(match.start(), match.start()))
-        elif match.group().strip() != FILLER:
+        elif match.group().strip(" \t" + FILLER):
             out.append(Span(*match.span()))
         last = match.end()
     return out
