@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +15,11 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 NAMES = (".gitignore", ".ragcliignore")
 _LIMIT = 1 << 20  # bytes of rules read from one file
+_MOST_RULES = 10_000  # of one file; each is tried on every path
+_STAR = "[^/]*"  # what pathspec makes of a star
+_ANY_DEPTH = 2  # places in a rule that stand for any number of folders; each is a loop
+_NEGATED = re.compile(r"\[\^(?!/)")  # no set matches a slash; pathspec forgets it
+_TOKEN = re.compile(r"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +69,59 @@ class IgnoreRules:
 
 
 def _spec(lines: Sequence[str]) -> PathSpec[GitIgnoreSpecPattern]:
-    """Rules that can be read; one that is no pattern is left out, as git does."""
+    """Rules that can be read; one that is no pattern, or too costly, is left out."""
     patterns = []
-    for line in lines:
-        try:
-            patterns.append(GitIgnoreSpecPattern(line))
-        except ValueError:
-            continue
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of odd sets
+        for line in lines[:_MOST_RULES]:
+            try:
+                pattern = GitIgnoreSpecPattern(line)
+            except ValueError:
+                continue
+            if _made_quick(pattern):
+                patterns.append(pattern)
     return PathSpec(patterns)
 
 
+def _made_quick(pattern: GitIgnoreSpecPattern) -> bool:
+    """Whether a rule can be matched in bearable time; those with many stars are rewritten.
+
+    Rules come with the documents: `*a*a*a*a*b` on a long name would take minutes.
+    """
+    if pattern.regex is None:  # a blank line or a comment
+        return True
+    text = pattern.regex.pattern
+    if text.count("/.+") + text.count(".+/") > _ANY_DEPTH:
+        return False
+    if text.count(_STAR) > 1:
+        pattern.regex = re.compile(_without_backtracking(text))
+    return True
+
+
+def _without_backtracking(regex: str) -> str:
+    """The same language, each star but the last of a name bound to its first match.
+
+    That is all a match needs: what a later start would leave to the rest of the name, an
+    earlier one leaves too.
+    """
+    first, *rest = _NEGATED.sub("[^/", regex).split(_STAR)
+    out = [first]
+    for number, piece in enumerate(rest):
+        last = number == len(rest) - 1 or not _within_a_name(piece)
+        out.append(_STAR + piece if last else f"(?>{_STAR}?{piece})" if piece else "")
+    return "".join(out)
+
+
+def _within_a_name(piece: str) -> bool:
+    return not {"/", "(", "$"} & set(_TOKEN.findall(piece))
+
+
 def _read(path: Path, base: str) -> _Rules | None:
+    """Opened without blocking: it may be a FIFO."""
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
             lines = file.read(_LIMIT).decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return None

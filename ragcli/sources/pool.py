@@ -16,6 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -30,6 +31,8 @@ TIME_LIMIT = 60.0  # seconds a file, and
 SECONDS_PER_MIB = 10.0  # more for each MiB of it
 MEMORY_LIMIT = 2048 * MIB  # bytes of address space a worker
 _READ = 1 << 20
+_LOOK_AFTER = 1.0  # seconds after which silent workers are looked at
+_NONSENSE = "the reader answered nonsense"
 _AHEAD = 4  # files in flight or waiting their turn, per worker
 
 _PROGRAM = (
@@ -68,6 +71,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            process_group=0 if hasattr(os, "killpg") else None,
         )
         return _Worker(process)
 
@@ -110,11 +114,30 @@ class _Worker:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
-        alive = self.process.poll() is None
+        alive = not self.has_ended()
+        if self.process.returncode is None and hasattr(os, "killpg"):
+            # With whatever it has started. Its number is its own as long as nobody waited.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         if alive:
             self.process.kill()
         code = self.process.wait()
         return 0 if alive else code
+
+    def has_ended(self, patience: float = 0.0) -> bool:
+        """Whether the process is no more, within `patience` seconds; it stays to be waited for."""
+        until = time.monotonic() + patience
+        while not self._exited():
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.005)
+        return True
+
+    def _exited(self) -> bool:
+        if self.process.returncode is not None or not hasattr(os, "waitid"):
+            return self.process.poll() is not None
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, flags) is not None
 
 
 def _death(code: int) -> str:
@@ -230,28 +253,25 @@ class Extractor:
         """Until some worker has said something, or the first deadline."""
         busy = [worker for worker in self._workers if worker.slot is not None]
         patience = min(worker.deadline for worker in busy) - time.monotonic()
-        for key, _ in self._selector.select(max(0.0, patience)):
+        heard = self._selector.select(min(max(0.0, patience), _LOOK_AFTER))
+        for key, _ in heard:
             self._heard(key.data)
         now = time.monotonic()
         for worker in list(self._workers):
-            if worker.slot is not None and now >= worker.deadline:
+            if worker.slot is None:
+                continue
+            if not heard and worker.has_ended():
+                self._fail(worker)  # something that it started holds its pipe open
+            elif now >= worker.deadline:
                 seconds = self._time_limit + SECONDS_PER_MIB * worker.slot.entry.size / MIB
                 self._fail(worker, f"took longer than {seconds:.0f} s")
 
     def _heard(self, worker: _Worker) -> None:
         if not worker.receive():
-            self._wait_for_end(worker)
-            self._fail(worker)
+            # A closed pipe comes a moment before the exit code.
+            self._fail(worker, "" if worker.has_ended(patience=1.0) else _NONSENSE)
         elif worker.complete():
             self._finish(worker)
-
-    @staticmethod
-    def _wait_for_end(worker: _Worker) -> None:
-        """A closed pipe comes a moment before the exit code."""
-        try:
-            worker.process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            worker.process.kill()
 
     def _finish(self, worker: _Worker) -> None:
         slot = worker.slot
@@ -260,8 +280,8 @@ class Extractor:
             return
         try:
             slot.result = _result(slot.entry, wire.unpack(worker.received))
-        except (ValueError, KeyError, TypeError):
-            self._fail(worker, "the reader answered nonsense")
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            self._fail(worker, _NONSENSE)
             return
         worker.slot = None
         worker.received = bytearray()

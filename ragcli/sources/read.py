@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from ragcli.errors import SourceError
 from ragcli.sources.formats import FORMATS, HEAD, MIB, SIZE_LIMITS, TAIL, inspect
+from ragcli.sources.nodes import special
 from ragcli.types import Extracted, FileEntry, Span
 
 _NOTHING = "no text in it"
@@ -42,15 +43,25 @@ class Loaded:
     sentences: tuple[Span, ...]
 
 
+_FLAGS = ("O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW")
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The file, opened without blocking should it have become a FIFO."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    """The file. It may have become something else since the walk: a FIFO, a device, a link."""
+    flags = os.O_RDONLY
+    for name in _FLAGS:
+        flags |= getattr(os, name, 0)
     try:
-        descriptor = os.open(path, flags)
+        node = special(path.lstat().st_mode)
+        descriptor = -1 if node else os.open(path, flags)
     except OSError as error:
         raise SourceError((error.strerror or "cannot be opened").lower()) from error
+    if node:  # opening a device may do something
+        raise NotADocument(f"{node}, not a file")
     with os.fdopen(descriptor, "rb") as file:
+        if node := special(os.fstat(descriptor).st_mode):
+            raise NotADocument(f"{node}, not a file")
         yield file
 
 

@@ -18,14 +18,8 @@ from ragcli.errors import UsageError
 from ragcli.events import FileDone
 from ragcli.paths import INDEX_DIR, shown
 from ragcli.sources.ignore import IgnoreRules
+from ragcli.sources.nodes import special
 from ragcli.types import FileEntry, FileStatus
-
-_SPECIAL = (
-    (stat.S_ISFIFO, "a FIFO"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
 
 Found = FileEntry | FileDone
 
@@ -55,9 +49,8 @@ def _why(error: OSError) -> str:
 
 def _file(root: Path, relative: str, info: os.stat_result) -> Found:
     path = root / relative
-    for test, name in _SPECIAL:
-        if test(info.st_mode):
-            return FileDone(path, FileStatus.SKIPPED, f"{name}, not a file")
+    if name := special(info.st_mode):
+        return FileDone(path, FileStatus.SKIPPED, f"{name}, not a file")
     if not os.access(path, os.R_OK):
         return FileDone(path, FileStatus.FAILED, "permission denied", info.st_size)
     return FileEntry(root, relative, info.st_size, info.st_mtime_ns)
@@ -94,11 +87,9 @@ class _Walker:
         """Files of one folder, and its sub-folders as (base, rules) still to be listed."""
         folder = root / base if base else root
         try:
-            info = folder.stat()
-            if (info.st_dev, info.st_ino) in self.seen:
-                return
-            self.seen.add((info.st_dev, info.st_ino))
-            entries = _entries(folder)
+            entries = _entries(folder) if self._is_new(folder, below=bool(base)) else []
+        except FileNotFoundError:
+            return  # gone since its parent was listed
         except OSError as error:
             yield FileDone(folder, FileStatus.FAILED, f"folder: {_why(error)}")
             return
@@ -116,6 +107,15 @@ class _Walker:
                 yield relative + "/", rules
             elif self.folders is None:
                 yield from self._entry(root, relative, entry)
+
+    def _is_new(self, folder: Path, *, below: bool) -> bool:
+        """Whether a folder was not met before; one that became a link below a root is left out."""
+        info = folder.lstat() if below else folder.stat()
+        place = (info.st_dev, info.st_ino)
+        if place in self.seen or (below and not stat.S_ISDIR(info.st_mode)):
+            return False
+        self.seen.add(place)
+        return True
 
     def _entry(self, root: Path, relative: str, entry: os.DirEntry[str]) -> Iterator[Found]:
         if self.given and os.path.realpath(entry.path) in self.given:

@@ -1,5 +1,7 @@
-"""Messages between the index process and its workers: length-prefixed JSON.
+"""Messages between the index process and its workers.
 
+length of the rest (8 bytes) · length of the JSON (8 bytes) · JSON · the text in UTF-8.
+The text stands by itself so that a long one is neither escaped nor copied once more.
 JSON, not pickle: a worker taken over by a hostile document must not be able to run
 code in the process that reads its answers.
 """
@@ -7,19 +9,24 @@ code in the process that reads its answers.
 from __future__ import annotations
 
 import json
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import Any, BinaryIO, get_args
 
 from ragcli.errors import SourceError
 from ragcli.sources.read import Loaded, NotADocument
-from ragcli.types import Block, Extracted, Span
+from ragcli.types import Block, BlockKind, Extracted, Span
 
 PREFIX = 8  # bytes of the length, big endian
-LARGEST = 1 << 30  # bytes in a message; more is a worker gone mad
+LARGEST = 1 << 29  # bytes in a message; more is a worker gone mad
+_KINDS = frozenset(get_args(BlockKind))
 
 
 def pack(message: dict[str, Any]) -> bytes:
     """The body of a message; `prefix(body)` goes before it."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii")
+    text: bytes = message.get("text", "").encode("utf-8", "surrogatepass")
+    rest = {key: value for key, value in message.items() if key != "text"}
+    head = json.dumps(rest, separators=(",", ":")).encode("ascii")
+    return prefix(head) + head + text
 
 
 def prefix(body: bytes) -> bytes:
@@ -33,17 +40,23 @@ def read(stream: BinaryIO) -> dict[str, Any] | None:
         return None
     size = int.from_bytes(head, "big")
     body = stream.read(size)
-    if len(body) < size:
-        return None
-    message: dict[str, Any] = json.loads(body)
-    return message
+    return None if len(body) < size else _parse(memoryview(body))
 
 
 def unpack(received: bytearray) -> dict[str, Any]:
-    """A whole message, prefix included. Raises ValueError if it is no JSON object."""
-    message = json.loads(memoryview(received)[PREFIX:].tobytes())
+    """A whole message, prefix included. Raises ValueError or RecursionError if it is none."""
+    with memoryview(received) as view:
+        return _parse(view[PREFIX:])
+
+
+def _parse(body: memoryview) -> dict[str, Any]:
+    end = PREFIX + int.from_bytes(body[:PREFIX], "big")
+    if end > len(body):
+        raise ValueError("cut")
+    message = json.loads(bytes(body[PREFIX:end]))
     if not isinstance(message, dict):
         raise ValueError("not an object")
+    message["text"] = str(body[end:], "utf-8", "surrogatepass")
     return message
 
 
@@ -70,10 +83,8 @@ def error_message(error: SourceError) -> dict[str, Any]:
 
 
 def loaded_from(message: dict[str, Any]) -> Loaded:
-    """Raises KeyError, TypeError or ValueError for what no worker of ours would send."""
-    text = message["text"]
-    if not isinstance(text, str):
-        raise TypeError("text")
+    """Raises KeyError, TypeError, ValueError or OverflowError for what no worker of ours sends."""
+    text: str = message["text"]
     ends = message["sentences"]
     extracted = Extracted(
         text=text,
@@ -89,6 +100,17 @@ def loaded_from(message: dict[str, Any]) -> Loaded:
         missing=tuple(map(str, message["missing"])),
     )
     spans = tuple(Span(int(a), int(b)) for a, b in zip(ends[::2], ends[1::2], strict=True))
-    if spans and spans[-1].end > len(text):
-        raise ValueError("sentence outside the text")
+    _check_within(spans, len(text))
+    _check_within(extracted.blocks, len(text))
+    if not _KINDS.issuperset(block.kind for block in extracted.blocks):
+        raise ValueError("no kind of block")
     return Loaded(str(message["sha256"]), extracted, str(message["language"]), spans)
+
+
+def _check_within(spans: Sequence[Span | Block], length: int) -> None:
+    """Raises ValueError unless they ascend within a text of that length."""
+    at = 0
+    for span in spans:
+        if not at <= span.start <= span.end <= length:
+            raise ValueError("outside the text")
+        at = span.start

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,25 +23,31 @@ from ragcli.sources.wire import error_message, loaded_message, pack, prefix, rea
 _GRACE = 10  # seconds beyond the limit, after which the kernel ends an orphaned worker
 
 
-def _limit_memory(limit: int) -> None:
-    """Address space in bytes; 0 for none. Systems without the limit run without it."""
-    if not limit:
-        return
+def _limit(memory: int) -> None:
+    """Address space in bytes (0: no limit); no file may be written, none is left by a crash.
+
+    Systems without such limits run without them.
+    """
+    sys.dont_write_bytecode = True
     try:
         import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        if hard != resource.RLIM_INFINITY:
-            limit = min(limit, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ImportError, ValueError, OSError):
+    except ImportError:
         return
+    limits = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}
+    if memory:
+        limits[resource.RLIMIT_AS] = memory
+    for kind, limit in limits.items():
+        _, hard = resource.getrlimit(kind)
+        with suppress(ValueError, OSError):
+            most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.setrlimit(kind, (most, hard))
 
 
 def _watch_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)  # with whatever a library has started
     os._exit(0)
 
 
@@ -71,7 +78,7 @@ def main(memory_limit: int, parent: int) -> None:
     """Serve requests until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = _own_pipe()
-    _limit_memory(memory_limit)
+    _limit(memory_limit)
     threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
     while (request := read(sys.stdin.buffer)) is not None:
         if hasattr(signal, "alarm"):

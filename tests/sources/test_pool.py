@@ -216,7 +216,7 @@ def test_workers_stay_light() -> None:
         ("empty.txt", b"", FileStatus.SKIPPED, "empty"),
         ("blank.md", b" \n\n", FileStatus.SKIPPED, "empty"),
         ("a.png", b"\x89PNG\r\n\x1a\n", FileStatus.SKIPPED, "binary (PNG image)"),
-        ("a.epub", b"PK", FileStatus.SKIPPED, "format not supported yet: epub"),
+        ("a.mobi", b"PK", FileStatus.SKIPPED, "format not supported yet: mobi"),
         ("a.pdf", b"%PDF-1.4 nothing", FileStatus.FAILED, "damaged PDF"),
         ("a.docx", b"PK\x03\x04", FileStatus.FAILED, "damaged DOCX (not a whole zip archive)"),
         ("a.html", b"<html><script>x</script>", FileStatus.FAILED, "no text in it"),
