@@ -28,7 +28,7 @@ _MOST_LINES = 500  # of a record; more is a quote that was never closed
 _LARGEST = 1 << 20  # characters of a value, likewise
 _MOST_VALUES = 20_000  # of a record
 _LONGEST_LINE = 8 << 20  # characters
-_WORDS = 4  # in a part of a sentence
+_WORDS = 2  # in a part of a sentence
 _SHORT_LINE = 60  # characters on average, where each line is a value
 
 

@@ -90,28 +90,28 @@ class _Book:
                 number += times
 
 
+def _until_damage(book: _Book, sheets: Sheets) -> Iterator[tuple[str, bool]]:
+    """The sheets there are; rows that were not taken are passed over."""
+    try:
+        yield from book.sheets()
+    except TooLong:
+        sheets.missing.append("sheets that follow (too long)")
+    except SourceError as error:
+        sheets.missing.append(f"sheets that follow: {error.message}")
+
+
 def load_ods(data: bytes, ending: str) -> Extracted:
     """As for XLSX. Raises SourceError: password needed, damaged, entities, bomb, no text."""
     package = open_package(data, "ODS")
     book = _Book(package)
     sheets = Sheets()
     notes: list[str] = []
-    try:
-        for name, hidden in book.sheets():
-            rows = book.rows()
-            sheets.sheet(name, rows)
-            for _ in rows:  # what was left out, to reach the next sheet
-                pass
-            for row, column, text in book.comments:
-                sheets.comment(name, row, column, clean(text))
-            if hidden:
-                notes.append(f"sheet {name} is hidden")
-    except TooLong:
-        sheets.missing.append("the rest (too long)")
-    except SourceError as error:
-        if not sheets.out.blocks:
-            raise
-        sheets.missing.append(f"the rest: {error.message}")
+    for name, hidden in _until_damage(book, sheets):
+        sheets.sheet(name, book.rows())
+        for row, column, text in book.comments:
+            sheets.comment(name, row, column, clean(text))
+        if hidden:
+            notes.append(f"sheet {name} is hidden")
     if not sheets.out.blocks:
-        raise SourceError("no text in it")
+        raise SourceError(sheets.missing[0] if sheets.missing else "no text in it")
     return sheets.finish("ods", meta_title(package), tuple(notes))

@@ -134,15 +134,16 @@ class Package:
         """`xml`, or None where there is no such part."""
         return self.xml(name) if name in self else None
 
+    def size(self, name: str) -> int:
+        """Bytes of a part as it says; no more of it are ever read."""
+        return self._info(name).file_size
+
     def chunks(self, name: str) -> Iterator[bytes]:
-        """A part piece by piece. Raises TooLong where all such parts together are too long."""
+        """A part piece by piece."""
         info = self._info(name)
         try:
             with self._zip.open(info) as part:
                 while chunk := part.read(_CHUNK):
-                    self._to_stream -= len(chunk)
-                    if self._to_stream < 0:
-                        raise TooLong(_BOMB)
                     yield chunk
         except _UNPACK_ERRORS as error:
             raise SourceError(f"damaged {self.label} ({name} cannot be unpacked)") from error
@@ -152,29 +153,33 @@ class Package:
     ) -> Iterator[tuple[str, Any]]:
         """(event, element) of the elements with these local names; each is dropped after use.
 
-        Raises SourceError where `MOST_ELEMENT` bytes hold none of them.
+        Raises SourceError where `MOST_ELEMENT` bytes hold none of them, and TooLong where
+        all parts that are streamed together have more than `MOST_STREAMED`.
         """
         from lxml import etree
 
         parser = etree.XMLPullParser(events, tag=[f"{{*}}{tag}" for tag in tags], **_SAFE)
-        without, first = 0, True
-        try:
-            for chunk in self.chunks(name):
-                parser.feed(chunk)
-                without += len(chunk)
-                if first and b"<!DOCTYPE" in chunk.replace(b"\0", b""):
-                    raise SourceError(_ENTITIES)
-                first = False
-                for event, element in parser.read_events():
-                    without = 0
-                    yield event, element
-                    if event == "end":
-                        _drop(element)
-                if without > MOST_ELEMENT:
-                    raise SourceError(_BOMB)
-            parser.close()
-        except etree.XMLSyntaxError as error:
-            raise SourceError(f"damaged {self.label} ({name} is no valid XML)") from error
+        without, first, damage = 0, True, None
+        for chunk in self.chunks(name):
+            if first and b"<!DOCTYPE" in chunk.replace(b"\0", b""):
+                raise SourceError(_ENTITIES)
+            first = False
+            self._to_stream -= len(chunk)
+            if self._to_stream < 0:
+                raise TooLong(_BOMB)
+            damage = _fed(parser, chunk)
+            without += len(chunk)
+            for event, element in parser.read_events():
+                without = 0
+                yield event, element
+                if event == "end":
+                    _drop(element)
+            if without > MOST_ELEMENT:
+                raise SourceError(_BOMB)
+            if damage is not None:
+                break
+        if damage := damage or _fed(parser, None):
+            raise SourceError(f"damaged {self.label} ({name} is no valid XML)") from damage
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
         """(kind, part) by id of the parts a part refers to; links to the outside are left out."""
@@ -201,6 +206,17 @@ def core_title(package: Package) -> str:
     root = package.optional("docProps/core.xml")
     title = child(root, "title") if root is not None else None
     return " ".join((title.text or "").split())[:300] if title is not None else ""
+
+
+def _fed(parser: Any, chunk: bytes | None) -> Exception | None:
+    """Gives a parser some more, or ends it; what is wrong with it. Elements before stay."""
+    from lxml import etree
+
+    try:
+        parser.close() if chunk is None else parser.feed(chunk)
+    except etree.XMLSyntaxError as error:
+        return error  # type: ignore[no-any-return]
+    return None
 
 
 def _drop(element: Any) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragcli.errors import SourceError
 from ragcli.sources.assemble import Assembler, settled
+from ragcli.sources.ooxml import TooLong
 from ragcli.sources.tables import MOST_ROWS, MOST_TEXT, Piece, Row, table_pieces
 from ragcli.types import Extracted
 
@@ -40,7 +42,7 @@ class Sheets:
             self.missing.append(f"sheet {name} (too many rows before it)")
             return
         last = 0
-        for piece in table_pieces(rows):
+        for piece in table_pieces(self._whole(name, rows)):
             if piece.row != last:
                 if self.full:
                     self.missing.append(f"sheet {name} from row {piece.row:,} on (too many rows)")
@@ -48,6 +50,15 @@ class Sheets:
                 self._rows += 1
                 last = piece.row
             self._piece(name, piece)
+
+    def _whole(self, name: str, rows: Iterator[Row]) -> Iterator[Row]:
+        """Rows up to where they are damaged."""
+        try:
+            yield from rows
+        except TooLong:
+            self.missing.append(f"rest of sheet {name} (too long)")
+        except SourceError as error:
+            self.missing.append(f"rest of sheet {name}: {error.message}")
 
     def remark(self, name: str, text: str, cell: str = "") -> None:
         """Text that stands in no cell: a comment, a text box."""

@@ -24,7 +24,7 @@ _NUMBER = re.compile(
 _DATE = re.compile(
     r"\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?(?:[T ,]+\d{1,2}:\d{2}.{0,15})?|\d{1,2}:\d{2}(?::\d{2})?.{0,5}"
 )
-_FLAGS = frozenset({"true", "false", "yes", "no", "n/a", "na", "null", "none", "-", "–", "x", "✓"})
+_FLAGS = frozenset({"true", "false", "yes", "no", "n/a", "na", "null", "none", "-", "–", "✓"})
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 _YEAR = re.compile(r"(?:FY|Q[1-4][ /-]?)?(?:1[6-9]|2[01])\d\d(?:[-/ ]?(?:Q[1-4]|\d\d))?")
 

@@ -17,7 +17,7 @@ from ragcli.errors import SourceError
 from ragcli.sources.decode import clean
 from ragcli.sources.drawingml import chart_rows, chart_title, texts
 from ragcli.sources.number_format import built_in, show
-from ragcli.sources.ooxml import Package, TooLong, attribute, child, core_title, local, main_part
+from ragcli.sources.ooxml import MIB, Package, attribute, child, core_title, local, main_part
 from ragcli.sources.sheets import Sheets
 from ragcli.sources.tables import Row, fold
 from ragcli.types import Extracted
@@ -26,6 +26,7 @@ _MOST_STRINGS = 4_000_000
 _MOST_STRINGS_TEXT = 200_000_000  # characters
 _MOST_CELLS = 16_384  # of a row: the format's own limit
 _MOST_CELL = 40_000  # characters; the format allows 32,767
+_MOST_SEARCHED = 256 * MIB  # of a sheet's XML, for what is merged in it
 _MOST_MERGED = 20_000
 _MERGED = re.compile(
     rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
@@ -164,6 +165,8 @@ def _rows(book: _Book, part: str) -> Iterator[Row]:
 def _merged(package: Package, part: str) -> dict[int, list[tuple[int, int]]]:
     """(column, last row) of the cells merged downwards, by their first row."""
     found: dict[int, list[tuple[int, int]]] = {}
+    if package.size(part) > _MOST_SEARCHED:
+        return found
     before = b""
     count = 0
     for chunk in package.chunks(part):
@@ -207,13 +210,11 @@ def _chart(sheets: Sheets, name: str, root: Any) -> None:
 
 def _sheet(sheets: Sheets, book: _Book, name: str, part: str) -> None:
     """One sheet; damage costs what comes after it."""
+    sheets.sheet(name, _rows(book, part))
     try:
-        sheets.sheet(name, _rows(book, part))
         _remarks(sheets, name, book.package, part)
-    except TooLong:
-        sheets.missing.append(f"rest of sheet {name} (too long)")
     except SourceError as error:
-        sheets.missing.append(f"rest of sheet {name}: {error.message}")
+        sheets.missing.append(f"comments of sheet {name}: {error.message}")
 
 
 def _open(package: Package, main: str) -> tuple[_Book, list[tuple[str, str, str]]]:
