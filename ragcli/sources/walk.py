@@ -87,7 +87,10 @@ class _Walker:
         """Files of one folder, and its sub-folders as (base, rules) still to be listed."""
         folder = root / base if base else root
         try:
-            entries = _entries(folder) if self._is_new(folder, below=bool(base)) else []
+            place = self._new_place(folder, below=bool(base))
+            if place is None:
+                return
+            entries = _entries(folder)
         except FileNotFoundError:
             return  # gone since its parent was listed
         except OSError as error:
@@ -95,7 +98,7 @@ class _Walker:
             return
         rules = rules.below(folder, base)
         if self.folders is not None:
-            self.folders.append(Folder(root, base, rules, (info.st_dev, info.st_ino)))
+            self.folders.append(Folder(root, base, rules, place))
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():
                 continue
@@ -108,14 +111,14 @@ class _Walker:
             elif self.folders is None:
                 yield from self._entry(root, relative, entry)
 
-    def _is_new(self, folder: Path, *, below: bool) -> bool:
-        """Whether a folder was not met before; one that became a link below a root is left out."""
+    def _new_place(self, folder: Path, *, below: bool) -> tuple[int, int] | None:
+        """(device, inode) of a folder not met before; of one that became a link, None."""
         info = folder.lstat() if below else folder.stat()
         place = (info.st_dev, info.st_ino)
         if place in self.seen or (below and not stat.S_ISDIR(info.st_mode)):
-            return False
+            return None
         self.seen.add(place)
-        return True
+        return place
 
     def _entry(self, root: Path, relative: str, entry: os.DirEntry[str]) -> Iterator[Found]:
         if self.given and os.path.realpath(entry.path) in self.given:
