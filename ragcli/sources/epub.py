@@ -170,7 +170,7 @@ def _add(book: _Book, chapter: Extracted, entries: list[str]) -> None:
         book.blocks.append(Block(start, start + len(title), "heading", 1))
         book.places.append((start, _label(book.number, title)))
     start = book.add(chapter.text)
-    if title or not book.places:  # else it goes on with the chapter before
+    if (title and headings) or not book.places:  # else it goes on with the chapter before
         book.places.append((start, _label(book.number, title)))
     listed = {name.casefold() for name in entries}
     for block, name in zip(headings, names, strict=True):

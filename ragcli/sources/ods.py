@@ -36,7 +36,7 @@ def _cells(row: Any, comments: list[tuple[int, str]]) -> dict[int, str]:
         if local(cell) not in ("table-cell", "covered-table-cell"):
             continue
         times = repeated(cell, "columns")
-        if (len(cell) or len(cell.attrib) > 1) and column < _MOST_COLUMNS:
+        if (len(cell) or cell.attrib) and column < _MOST_COLUMNS:
             if text := fold(clean(_value(cell)))[:_MOST_CELL]:
                 for copy in range(min(times, _MOST_COPIES)):
                     cells[column + copy] = text

@@ -167,3 +167,47 @@ def test_four_hundred_pages(shared_files: Path) -> None:
     assert len(extracted.page_starts) == 400
     assert extracted.missing_pages == (2, 400)
     assert extracted.notes == ("no text on pages 2, 400",)
+
+
+def form_with_attachment() -> bytes:
+    content = "BT /F1 12 Tf 50 700 Td (Application for a boat licence) Tj ET"
+    widget = "/Type /Annot /Subtype /Widget /Rect [50 600 200 620]"
+    objects = [
+        "/Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R 6 0 R 7 0 R 11 0 R] >> "
+        "/Names << /EmbeddedFiles << /Names [(notes.txt) 9 0 R] >> >>",
+        "/Type /Pages /Kids [3 0 R] /Count 1",
+        "/Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R "
+        "/Resources << /Font << /F1 8 0 R >> >> /Annots [5 0 R 6 0 R 7 0 R 11 0 R]",
+        f"/Length {len(content)} >>\nstream\n{content}\nendstream",
+        f"{widget} /FT /Tx /T (Owner) /V (Mira Oskan)",
+        f"{widget} /FT /Tx /T (f2) /TU (Name of the boat) /V (Seagull. No. 4)",
+        f"{widget} /FT /Btn /T (Insured) /V /Yes /AS /Yes /AP << /N << /Yes 4 0 R >> >>",
+        "/Type /Font /Subtype /Type1 /BaseFont /Helvetica",
+        "/Type /Filespec /F (notes.txt) /UF (notes.txt) /EF << /F 10 0 R >>",
+        "/Type /EmbeddedFile /Length 2 >>\nstream\nhi\nendstream",
+        f"{widget} /FT /Tx /T (Empty)",
+    ]
+    out, offsets = b"%PDF-1.7\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        end = "" if "stream" in body else " >>"
+        out += f"{number} 0 obj\n<< {body}{end}\nendobj\n".encode()
+    table = "".join(f"{at:010} 00000 n \n" for at in offsets)
+    return (
+        out
+        + (
+            f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+            f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF"
+        ).encode()
+    )
+
+
+def test_values_of_forms_are_read_and_attached_files_named() -> None:
+    extracted = load_pdf(form_with_attachment(), ".pdf")
+    assert extracted.text.split("\n\n") == [
+        "Application for a boat licence",
+        "Owner: Mira Oskan",
+        "Name of the boat: Seagull. No. 4",
+        "Insured: yes",
+    ]
+    assert extracted.notes == ("attached files are not read: notes.txt",)
