@@ -19,9 +19,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from ragcli.evaluate.metrics.bootstrap import mean_interval
+from ragcli.evaluate.metrics.bootstrap import Interval, mean_interval, paired_difference
 from ragcli.evaluate.store import ROWS, read_rows
 
 KEPT = Path(__file__).resolve().parent / "measured"
@@ -55,8 +56,8 @@ def merge(folder: Path) -> str:
     rows = [{field: row[field] for field in FIELDS} for row in read_rows(folder)]
     names = {row["dataset"] for row in rows}
     for name in names:
-        mine = [row for row in rows if row["dataset"] == name]
-        new = {identity(row) for row in mine}
+        newest = {identity(row): row for row in rows if row["dataset"] == name}
+        mine, new = list(newest.values()), set(newest)
         every = {key: row for key, row in kept(name).items() if identity(row) not in new}
         every |= {row["key"]: row for row in mine}
         ordered = sorted(
@@ -80,17 +81,43 @@ def seed(name: str, folder: Path) -> None:
 
 
 def table() -> Iterator[str]:
-    """Headline score, its 95 % interval and n, by arm and set; seconds a question last."""
+    """Headline score, its 95 % interval and n, by arm and set; then over all sets the paired
+    difference from `plain`, and the median of the seconds a question."""
     names = sorted(file.stem for file in KEPT.glob("*.jsonl"))
     sets = {name: list(kept(name).values()) for name in names}
-    yield "| | " + " | ".join(f"{n.removesuffix('_dev')} {_metric(n)}" for n in names) + " | s |"
-    yield "| --- |" + " --- |" * (len(names) + 1)
+    yield (
+        "| | "
+        + " | ".join(f"{n.removesuffix('_dev')} {_metric(n)}" for n in names)
+        + (" | all, against plain | s |")
+    )
+    yield "| --- |" + " --- |" * (len(names) + 2)
+    plain = _by_question("plain", sets)
     for arm in ARMS:
         mine = {name: [row for row in rows if row["arm"] == arm] for name, rows in sets.items()}
         if any(mine.values()):
             cells = [_cell([r["scores"][_field(n)] for r in rows]) for n, rows in mine.items()]
             seconds = [r["scores"]["seconds"] for rows in mine.values() for r in rows]
-            yield f"| `{arm}` | {' | '.join(cells)} | {sum(seconds) / len(seconds):.1f} |"
+            yield (
+                f"| `{arm}` | {' | '.join(cells)} | {_against(plain, _by_question(arm, sets))} "
+                f"| {median(seconds):.1f} |"
+            )
+
+
+def _by_question(arm: str, sets: dict[str, list[dict[str, Any]]]) -> dict[tuple[str, str], float]:
+    return {
+        (name, row["question_id"]): row["scores"][_field(name)]
+        for name, rows in sets.items()
+        for row in rows
+        if row["arm"] == arm
+    }
+
+
+def _against(plain: dict[tuple[str, str], float], mine: dict[tuple[str, str], float]) -> str:
+    common = sorted(plain.keys() & mine.keys())
+    if mine is plain or mine == plain or not common:
+        return "–"
+    ours, theirs = [mine[one] for one in common], [plain[one] for one in common]
+    return _shown(paired_difference(ours, theirs), "+")
 
 
 def _field(name: str) -> str:
@@ -104,9 +131,12 @@ def _metric(name: str) -> str:
 def _cell(values: Sequence[float]) -> str:
     if not values:
         return "–"
-    found = mean_interval(values)
-    low, high = (0.0 if end is None else end for end in (found.low, found.high))
-    return f"{found.estimate:.2f} [{low:.2f}, {high:.2f}] n={found.n}"
+    return _shown(mean_interval(values))
+
+
+def _shown(found: Interval, sign: str = "") -> str:
+    low, high = (found.estimate if end is None else end for end in (found.low, found.high))
+    return f"{found.estimate:{sign}.2f} [{low:{sign}.2f}, {high:{sign}.2f}] n={found.n}"
 
 
 def main() -> None:
