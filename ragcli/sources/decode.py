@@ -15,6 +15,9 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Encodings of seven bits, which pass for ASCII; the bytes that they switch with tell them.
+_SEVEN_BITS = ("iso-2022", "hz", "utf-7")
+_SWITCHES = re.compile(rb"\x1b(?:\$[@B]|\$\([A-D]|\$\)C)")
 _GUESS_BYTES = 48_000  # enough for a guess; the guesser's time grows with it
 _HIGH = re.compile(rb"[\x80-\xff]")
 _MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
@@ -56,6 +59,30 @@ def utf16_without_bom(data: bytes) -> str | None:
         return "utf-16-le"
     if even > 0.6 * pairs and odd < 0.05 * pairs:
         return "utf-16-be"
+    return None
+
+
+def _utf32_without_bom(data: bytes) -> str | None:
+    """ "utf-32-le" or "utf-32-be" where three bytes of every four are nearly always NUL."""
+    head = data[:4096]
+    quarters = len(head) // 4
+    if quarters < 4:
+        return None
+    nuls = [head[at : 4 * quarters : 4].count(0) for at in range(4)]
+    for order, empty in (("le", (2, 3)), ("be", (0, 1))):
+        used = 3 - empty[0] if order == "be" else 0
+        if all(nuls[at] > 0.95 * quarters for at in empty) and nuls[used] < 0.05 * quarters:
+            return f"utf-32-{order}"
+    return None
+
+
+def _seven_bits(data: bytes, declared: str | None) -> Decoded | None:
+    """Text in a stateful seven-bit encoding, declared, or told by its switches (Japanese)."""
+    name = (declared or "").strip().lower()
+    if name.startswith(_SEVEN_BITS) and (text := _strict(data, name)) is not None:
+        return Decoded(text, name)
+    if _SWITCHES.search(data[:65_536]) and (text := _strict(data, "iso-2022-jp-2")) is not None:
+        return Decoded(text, "iso-2022-jp", "encoding guessed: iso-2022-jp")
     return None
 
 
@@ -130,6 +157,10 @@ def _decode(data: bytes, declared: str | None) -> Decoded:
             return Decoded(
                 text, encoding, f"{damaged} damaged characters replaced" if damaged else ""
             )
+    if found := _seven_bits(data, declared):
+        return found
+    if wide := _utf32_without_bom(data):
+        return Decoded(data.decode(wide, "replace"), wide, f"encoding guessed: {wide}")
     text_or_none = _strict(data, "utf-8")
     if text_or_none is not None and not (wide := utf16_without_bom(data)):
         return Decoded(text_or_none, "utf-8")
