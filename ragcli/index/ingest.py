@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragcli.encoders.base import Encoder
+from ragcli.index.embedding import Embedder
 from ragcli.index.packing import pack_places, pack_sentences, pack_terms
 from ragcli.index.scan import Work
 from ragcli.index.writer import FileRow, PassageRow, Writer, storable
@@ -54,21 +59,52 @@ def prepare(work: Work, root: int, parsed: Parsed, encoder: Encoder) -> Prepared
     return Prepared(work, _file_row(work, root, parsed, bool(cuts)), passages, texts)
 
 
-def write(writer: Writer, batch: Sequence[Prepared], encoder: Encoder) -> None:
-    """Encodes what is new in a batch of files and enters them all."""
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Files whose new texts are being encoded: `parts` are their keys and vectors to come."""
+
+    batch: tuple[Prepared, ...]
+    parts: tuple[tuple[tuple[bytes, ...], Future[NDArray[np.float32]]], ...]
+
+    @property
+    def coming(self) -> frozenset[bytes]:
+        return frozenset(key for keys, _ in self.parts for key in keys)
+
+
+Known = Callable[[Mapping[bytes, str]], Collection[bytes]]
+
+
+def start(
+    batch: Sequence[Prepared], embedder: Embedder, known: Known, coming: Collection[bytes]
+) -> Pending:
+    """Begins to encode what is new in a batch of files.
+
+    known: of texts by key, the keys of those whose vectors are there. coming: keys that the
+    batch before, which is not finished yet, brings.
+    """
     texts = {
         passage.key: text
         for prepared in batch
         for passage, text in zip(prepared.passages, prepared.texts, strict=True)
     }
-    ids = writer.known_vectors(list(texts))
-    new = [key for key in texts if key not in ids]
-    for start in range(0, len(new), ENCODE_AT_ONCE):
-        part = new[start : start + ENCODE_AT_ONCE]
-        vectors = encoder.encode([texts[key] for key in part]).astype("<f4")
-        for key, vector in zip(part, vectors, strict=True):
-            ids[key] = writer.add_vector(key, vector.tobytes())
-    for prepared in batch:
+    texts = {key: text for key, text in texts.items() if key not in coming}
+    there = known(texts)
+    new = [key for key in texts if key not in there]
+    parts = [new[at : at + ENCODE_AT_ONCE] for at in range(0, len(new), ENCODE_AT_ONCE)]
+    return Pending(
+        tuple(batch),
+        tuple((tuple(part), embedder.start([texts[key] for key in part])) for part in parts),
+    )
+
+
+def finish(writer: Writer, pending: Pending) -> None:
+    """Enters the files of a batch, once their vectors are there."""
+    for keys, vectors in pending.parts:
+        for key, vector in zip(keys, vectors.result().astype("<f4"), strict=True):
+            writer.add_vector(key, vector.tobytes())
+    every = {passage.key for prepared in pending.batch for passage in prepared.passages}
+    ids = writer.known_vectors(list(every))
+    for prepared in pending.batch:
         if prepared.work.known is not None:
             writer.drop([prepared.work.known.id])
         writer.add(prepared.row, prepared.passages, ids)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragcli.encoders.base import Encoder, EncoderFactory
@@ -15,6 +15,8 @@ from ragcli.events import Event, FileDone, Indexed, Progress, Removed, Scanned, 
 from ragcli.index import asked, generations, ingest
 from ragcli.index.catalog import Catalog
 from ragcli.index.comparing import compare
+from ragcli.index.embedding import Embedder
+from ragcli.index.rebuilding import Kept
 from ragcli.index.scan import INDEXED, Plan, Work, scan
 from ragcli.index.versions import check_encoder, versions
 from ragcli.index.writer import FileRow, Stamp, Writer
@@ -23,7 +25,7 @@ from ragcli.sources.walk import walk
 from ragcli.types import FileEntry, FileStatus
 
 BATCH_PASSAGES = 256  # encoded together; texts of similar length share a run of the encoder
-COMMIT_EVERY_S = 20.0
+COMMIT_EVERY_S = 20.0  # also for what a rebuild saves without showing it
 COMMIT_SHARE = 10  # a commit may take 1/10 of the time since the last one: cost stays linear
 FOREIGN_SHARE = 0.2
 PROGRESS_FILES = 20  # files compared between two events
@@ -61,6 +63,9 @@ class Run:
         self.workers = workers
         self.rebuild = rebuild
         self.encoder: Encoder | None = None
+        self.embedder: Embedder | None = None
+        self.known: ingest.Known = lambda texts: writer.known_vectors(list(texts))
+        self.pending: ingest.Pending | None = None
         self.counts = _Counts()
         self.roots: dict[Path, int] = {}
         self.asked: Sequence[Path] = ()  # before, where the list is lost with the settings
@@ -82,6 +87,8 @@ class Run:
         plan = scan(self.catalog, paths, walked, everything=self.rebuild, verify=verify)
         yield from self._compare(plan, told=verify)
         work = plan.work
+        if self.rebuild:  # nothing of what the catalog holds is built upon
+            work = [replace(item, known=None) for item in work]
         yield Scanned(plan.found, len(work), sum(item.stamp.size for item in work))
         yield from (Removed(known.path) for known in plan.removed)
         self._tidy(plan)
@@ -146,18 +153,24 @@ class Run:
             yield done, same
 
     def _read(self, work: Sequence[Work]) -> Iterator[Event]:
-        with Extractor(workers=self.workers) as extractor:
-            batch: list[ingest.Prepared] = []
-            results = extractor.run(item.entry for item in work)
-            for item, result in zip(work, results, strict=True):
-                if isinstance(result, Parsed):
-                    batch.append(self._prepare(item, result))
-                else:
-                    yield self._bad(item, result)
-                if sum(len(prepared.passages) for prepared in batch) >= BATCH_PASSAGES:
-                    yield from self._write(batch, len(work))
-                    batch = []
-            yield from self._write(batch, len(work))
+        """While one batch is encoded, the files of the next are read, cut and analysed."""
+        try:
+            with Extractor(workers=self.workers) as extractor:
+                batch: list[ingest.Prepared] = []
+                results = extractor.run(item.entry for item in work)
+                for item, result in zip(work, results, strict=True):
+                    if isinstance(result, Parsed):
+                        batch.append(self._prepare(item, result))
+                    else:
+                        yield self._bad(item, result)
+                    if sum(len(prepared.passages) for prepared in batch) >= BATCH_PASSAGES:
+                        yield from self._write(batch, len(work))
+                        batch = []
+                yield from self._write(batch, len(work))
+                yield from self._write([], len(work))
+        finally:
+            if self.embedder is not None:
+                self.embedder.close()
 
     def _prepare(self, item: Work, parsed: Parsed) -> ingest.Prepared:
         if self.encoder is None:
@@ -169,20 +182,28 @@ class Run:
         check_encoder(self.catalog.meta(), encoder.identity)
         self.writer.begin()
         self.catalog.set_meta(versions(encoder.identity))
+        self.embedder = Embedder(encoder)
+        if self.rebuild:
+            self.known = Kept(self.catalog, encoder).among
         return encoder
 
     def _bad(self, item: Work, done: FileDone) -> FileDone:
-        if item.known is not None and not self.rebuild:
+        if item.known is not None:
             self.writer.drop([item.known.id])
         self.writer.add(ingest.bad_row(item, self._root(item.root), done.status, done.reason))
         self.counts.done += 1
         return self.counts.count(done)
 
     def _write(self, batch: Sequence[ingest.Prepared], total: int) -> Iterator[Event]:
-        if not batch or self.encoder is None:
+        """Has a batch encoded, and enters the one before it."""
+        before, self.pending = self.pending, None
+        if batch and self.embedder is not None:
+            coming = before.coming if before is not None else ()
+            self.pending = ingest.start(batch, self.embedder, self.known, coming)
+        if before is None:
             return
-        ingest.write(self.writer, batch, self.encoder)
-        for prepared in batch:
+        ingest.finish(self.writer, before)
+        for prepared in before.batch:
             row = prepared.row
             self.counts.new_hashes.append(row.sha256)
             self.counts.done += 1
@@ -196,9 +217,14 @@ class Run:
         self._commit_now_and_then()
 
     def _commit_now_and_then(self) -> None:
-        """Not while rebuilding: readers keep the old state until the new one is whole."""
+        """A rebuild keeps its vectors only: readers have the old state until the new is whole."""
         since = time.monotonic() - self.last_commit
-        if not self.rebuild and since >= max(COMMIT_EVERY_S, COMMIT_SHARE * self.commit_cost):
+        if since < max(COMMIT_EVERY_S, COMMIT_SHARE * self.commit_cost):
+            return
+        if self.rebuild:
+            self.writer.save()
+            self.last_commit = time.monotonic()
+        else:
             self._commit()
 
     def _commit(self) -> None:

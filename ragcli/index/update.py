@@ -16,6 +16,7 @@ from ragcli.index.catalog import Catalog, IndexBlocked, destroy, make_private, t
 from ragcli.index.location import require_index
 from ragcli.index.lock import writer_lock
 from ragcli.index.mending import mend
+from ragcli.index.rebuilding import keep_vectors
 from ragcli.index.run import Run
 from ragcli.index.scan import known_under
 from ragcli.index.versions import check_encoder, check_versions
@@ -40,7 +41,8 @@ def update(
     Only changed files are read; `encoder` is called when the first of them holds text.
     identity: the encoder's, if known without loading it, to be compared at once.
     rebuild: read everything again, also what the index holds of other folders; needed
-    after IndexUnusable. verify: believe neither the files' stamps nor the index's own files:
+    after IndexUnusable. Texts that the same encoder has seen are not encoded again, and
+    readers keep the old state until the new one is whole. verify: believe neither the files' stamps nor the index's own files:
     compare all content (a Verified event), and write anew what is derived and wrong.
     following: a later round of `--watch`: no FileDone for what could not be read before
     either, no error for paths that are gone, and none but an existing index. Raises
@@ -108,7 +110,8 @@ def _open(index_dir: Path, rebuild: bool, stack: ExitStack) -> Catalog:
     except IndexUnusable as error:
         if not rebuild or isinstance(error, IndexBlocked):
             raise
-        destroy(index_dir)
+        if not keep_vectors(index_dir):
+            destroy(index_dir)
         generations.clean(index_dir, ())
         catalog = Catalog.create(index_dir)
     stack.enter_context(closing(catalog))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragcli.index import generations
+from ragcli.index import generations, rebuilding
 from ragcli.index.catalog import Catalog
 from ragcli.index.packing import pack_text
 from ragcli.types import FileStatus
@@ -72,6 +72,7 @@ class Writer:
     removed: list[int] = field(default_factory=list)
     added: bool = False
     open: bool = False
+    staged: bool = False  # a rebuild: its rows wait beside the catalog's (`rebuilding`)
 
     @classmethod
     def start(cls, catalog: Catalog) -> Writer:
@@ -100,13 +101,21 @@ class Writer:
             self.open = False
 
     def clear(self) -> None:
-        """Drops everything, vectors too; the next commit starts from nothing."""
+        """Starts from nothing: what follows replaces all there is, when it is committed.
+
+        Vectors stay until `sweep`: a text that is found again need not be encoded again.
+        """
+        rebuilding.near(self.catalog)
         self.begin()
-        for table in ("files", "chunks", "passages", "vectors", "roots"):
-            self._sql.execute(f"DELETE FROM {table}")
-        self._sql.execute("DELETE FROM meta WHERE key != 'generation'")
+        rebuilding.stage(self.catalog)
+        self.staged = self.added = True
         self.whole = False
-        self.added = True
+
+    def save(self) -> None:
+        """Keeps what a rebuild has encoded so far, whatever happens; readers see nothing of it."""
+        if self.staged and self.open:
+            self._sql.execute("COMMIT")
+            self.open = False
 
     def drop(self, files: Sequence[int]) -> None:
         """Removes files from the catalog. Their vectors stay until `sweep`."""
@@ -171,8 +180,12 @@ class Writer:
 
     def add_vector(self, key: bytes, vector: bytes) -> int:
         self.begin()
-        done = self._sql.execute("INSERT INTO vectors (key, vector) VALUES (?, ?)", (key, vector))
-        return int(done.lastrowid or 0)
+        done = self._sql.execute(
+            "INSERT INTO vectors (key, vector) VALUES (?, ?) "
+            "ON CONFLICT (key) DO UPDATE SET vector = excluded.vector RETURNING id",
+            (key, vector),
+        )
+        return int(done.fetchone()[0])
 
     def add(
         self, row: FileRow, passages: Sequence[PassageRow] = (), vectors: Mapping[bytes, int] = {}
@@ -237,6 +250,9 @@ class Writer:
             return 0.0
         started = time.monotonic()
         self.begin()
+        if self.staged:
+            rebuilding.publish(self.catalog)
+            self.staged = False
         if stale:
             self._next_generation()
         self._sql.execute("COMMIT")
