@@ -62,7 +62,7 @@ def utf16_without_bom(data: bytes) -> str | None:
     return None
 
 
-def _utf32_without_bom(data: bytes) -> str | None:
+def utf32_without_bom(data: bytes) -> str | None:
     """ "utf-32-le" or "utf-32-be" where three bytes of every four are nearly always NUL."""
     head = data[:4096]
     quarters = len(head) // 4
@@ -159,7 +159,7 @@ def _decode(data: bytes, declared: str | None) -> Decoded:
             )
     if found := _seven_bits(data, declared):
         return found
-    if wide := _utf32_without_bom(data):
+    if wide := utf32_without_bom(data):
         return Decoded(data.decode(wide, "replace"), wide, f"encoding guessed: {wide}")
     text_or_none = _strict(data, "utf-8")
     if text_or_none is not None and not (wide := utf16_without_bom(data)):

@@ -8,9 +8,10 @@ the first file of their kind comes, so that a worker for notes starts fast.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from ragcli.sources.markdown import load_markdown
-from ragcli.sources.plain import load_code, load_text
+from ragcli.sources.plain import load_text
 from ragcli.sources.sniff import HEAD, TAIL, Sniffed, inspect, sniff
 from ragcli.types import Extracted
 
@@ -81,10 +82,30 @@ def _load_epub(data: bytes, ending: str) -> Extracted:
     return load_epub(data, ending)
 
 
+def _lazy(module: str, name: str) -> Loader:
+    """The loader `name` of `ragcli.sources.MODULE`, imported when it is first called."""
+
+    def load(data: bytes, ending: str) -> Extracted:
+        loader: Loader = getattr(import_module(f"ragcli.sources.{module}"), name)
+        return loader(data, ending)
+
+    return load
+
+
 FORMATS: dict[str, Loader] = {
     "text": load_text,
     "markdown": load_markdown,
-    "code": load_code,
+    "code": _lazy("code", "load_code"),
+    "rst": _lazy("rst", "load_rst"),
+    "org": _lazy("org", "load_org"),
+    "latex": _lazy("latex", "load_latex"),
+    "man": _lazy("man", "load_man"),
+    "notebook": _lazy("notebook", "load_notebook"),
+    "mail": _lazy("mail", "load_mail"),
+    "mbox": _lazy("mail", "load_mbox"),
+    "json": _lazy("json", "load_json"),
+    "jsonl": _lazy("json", "load_jsonl"),
+    "subtitles": _lazy("subtitles", "load_subtitles"),
     "html": _load_html,
     "pdf": _load_pdf,
     "docx": _load_docx,
@@ -96,10 +117,11 @@ FORMATS: dict[str, Loader] = {
     "ods": _load_ods,
     "epub": _load_epub,
 }
-_BINARY = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub"})
+# Kinds of which one file may hold very much: archives, and mailboxes.
+_LARGE = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "mbox"})
 
 SIZE_LIMITS: dict[str, int] = {
-    kind: BINARY_LIMIT if kind in _BINARY else TEXT_LIMIT for kind in FORMATS
+    kind: BINARY_LIMIT if kind in _LARGE else TEXT_LIMIT for kind in FORMATS
 }
 
 __all__ = [

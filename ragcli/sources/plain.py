@@ -1,4 +1,4 @@
-"""Plain text and source code. The extracted text is the file's own, line for line."""
+"""Plain text. The extracted text is the file's own, line for line."""
 
 from __future__ import annotations
 
@@ -82,10 +82,3 @@ def load_text(data: bytes, ending: str) -> Extracted:
     text = decoded.text
     blocks = text_blocks(text, "table" if ending in _ROWS else "paragraph")
     return Extracted(text, "text", tuple(blocks), _title(text, blocks), notes=notes(decoded))
-
-
-def load_code(data: bytes, ending: str) -> Extracted:
-    """Source code and configuration: chunks between blank lines, a unit a line."""
-    decoded = decode(data, declared_in_xml(data))
-    blocks = tuple(text_blocks(decoded.text, "code"))
-    return Extracted(decoded.text, "code", blocks, notes=notes(decoded))

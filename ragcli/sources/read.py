@@ -16,6 +16,10 @@ from ragcli.sources.nodes import special
 from ragcli.types import Extracted, FileEntry, Span
 
 _NOTHING = "no text in it"
+# Kinds that people write, in which nothing to read is no fault of the file or of ours.
+_MAY_BE_EMPTY = frozenset(
+    ("text", "code", "markdown", "csv", "rst", "org", "latex", "man", "notebook", "json", "jsonl")
+)
 
 
 class NotADocument(SourceError):
@@ -99,11 +103,7 @@ def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
 def _extract(path: Path, data: bytes, kind: str) -> Extracted:
     extracted = FORMATS[kind](data, path.suffix.lower())
     if not extracted.text.strip():
-        raise (
-            NotADocument("empty")
-            if kind in ("text", "code", "markdown", "csv")
-            else SourceError(_NOTHING)
-        )
+        raise (NotADocument("empty") if kind in _MAY_BE_EMPTY else SourceError(_NOTHING))
     return extracted
 
 

@@ -6,23 +6,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragcli.sources.decode import utf16_without_bom
+from ragcli.sources.decode import utf16_without_bom, utf32_without_bom
+from ragcli.sources.sniff_text import generated, text_kind
 
 HEAD = 8192  # bytes that decide
 TAIL = 1 << 18  # of a zip archive: enough for a list of some thousand parts
 
-_MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd"})
-_HTML = frozenset({".html", ".htm", ".xhtml", ".xht"})
-_CODE_ENDINGS = (
-    ".py .pyi .pyx .js .mjs .cjs .jsx .ts .tsx .c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .java .kt "
-    ".kts .scala .go .rs .rb .php .pl .pm .r .jl .lua .swift .cs .fs .vb .dart .ex .exs .erl .hs "
-    ".ml .mli .clj .lisp .el .sh .bash .zsh .fish .ps1 .bat .cmd .sql .css .scss .less .vue .svelte "
-    ".asm .s .f .f90 .pas .ada .d .zig .nim .v .sv .vhd .tcl .groovy .gradle .cmake .mk .proto "
-    ".json .jsonl .ndjson .ipynb .yaml .yml .toml .ini .cfg .conf .xsd .xsl .tf .nix"
-)
-_CODE = frozenset(_CODE_ENDINGS.split())
-_CODE_NAMES = frozenset({"makefile", "dockerfile", "cmakelists.txt", "rakefile", "gemfile"})
-_CSV = frozenset({".csv", ".tsv", ".tab", ".psv"})
 # Documents that have no loader yet, by ending.
 _LATER_ENDINGS = "odg rtf mobi azw azw3 djvu ps msg pages key numbers fodt fods fodp"
 _LATER = frozenset(_LATER_ENDINGS.split())
@@ -110,7 +99,9 @@ class Sniffed:
 
 def _looks_binary(head: bytes) -> bool:
     """Whether bytes without a known magic number are no text."""
-    if not head or head.startswith((b"\xff\xfe", b"\xfe\xff")) or utf16_without_bom(head):
+    if not head or head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
+        return False
+    if utf16_without_bom(head) or utf32_without_bom(head):
         return False
     nuls = head.count(0)
     controls = len(head) - len(head.translate(None, _CONTROLS))
@@ -194,22 +185,10 @@ def inspect(path: Path, head: bytes, tail: bytes = b"") -> Sniffed:
         return Sniffed(None, f"binary ({name})")
     if _looks_binary(head):
         return Sniffed(None, "binary")
-    return Sniffed(_text_kind(path.name.lower(), ending, head))
-
-
-def _text_kind(name: str, ending: str, head: bytes) -> str:
-    start = head[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if ending in _HTML or start.startswith((b"<!doctype html", b"<html")):
-        return "html"
-    if ending in _MARKDOWN:
-        return "markdown"
-    if ending in _CSV:
-        return "csv"
-    if start.startswith(b"<?xml") and b"<html" in head[:2048].lower():
-        return "html"
-    if ending in _CODE or name in _CODE_NAMES or start.startswith(b"#!"):
-        return "code"
-    return "text"
+    name = path.name.lower()
+    if reason := generated(name, ending, head):
+        return Sniffed(None, reason)
+    return Sniffed(text_kind(name, ending, head))
 
 
 def sniff(path: Path, head: bytes) -> str | None:

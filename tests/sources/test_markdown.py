@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcli.sources.code import load_code
 from ragcli.sources.markdown import load_markdown
-from ragcli.sources.plain import load_code, load_text
+from ragcli.sources.plain import load_text
 from ragcli.types import Extracted
 
 
