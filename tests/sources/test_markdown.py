@@ -88,7 +88,7 @@ def test_plain_text(text: str, blocks: list[tuple[str, int, str]]) -> None:
 def test_code_and_tables_are_read_line_by_line() -> None:
     code = load_code(b"def f():\n    return 1\n\n    # why\n    x = 2\n", ".py")
     assert shown(code) == [
-        ("code", 0, "def f():\n    return 1"),
+        ("code", 1, "def f():\n    return 1"),
         ("code", 0, "    # why\n    x = 2"),
     ]
     assert shown(load_text(b"a,b\n1,2\n", ".csv")) == [("table", 0, "a,b\n1,2")]
