@@ -41,6 +41,11 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
         str, "all", "the kinds of components that count; without any of them the question does",
         "DRAG section 3.2, Table 6", choices=("all", "invariant", "variant", "supplementary"),
     ),
+    "drag.context": Setting(
+        bool, True,
+        "a component counts no more than the passage is near the question (encoder)",
+        "DRAG Algorithm 1: the question is read too; reading ours",
+    ),
     "drag.r": Setting(int, 5, "passages in the prompt", "DRAG section 4", low=1, high=100),
     "drag.inflection": Setting(
         bool, True, "a name is mentioned by its word forms too", "DRAG appendix B; reading ours"
@@ -88,7 +93,7 @@ class Analyse:
         ]
         if by_model:
             tools.at("scoring passages")
-        table = analyzer.scores(components, texts)
+        table = analyzer.scores(question, components, texts)
         drag = tools.settings.drag
         scores = document_scores(components, table, drag.alpha, drag.beta)
         order = scores
@@ -127,7 +132,8 @@ def analyzer_of(tools: Tools) -> Analyzer:
         case "adapter":
             return _trained(tools, rules)
         case _:
-            return EncoderAnalyzer(tools.encode, rules)
+            in_context = bool(tools.settings.extra["drag.context"])
+            return EncoderAnalyzer(tools.encode, rules, in_context=in_context)
 
 
 def _trained(tools: Tools, rules: MentionRules) -> Analyzer:

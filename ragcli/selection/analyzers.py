@@ -69,7 +69,9 @@ class Analyzer(Protocol):
         """Invariant (at most one) and variant components are spans of the question."""
         ...
 
-    def scores(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
+    def scores(
+        self, question: str, components: Sequence[Component], documents: Sequence[Text]
+    ) -> Scores:
         """(documents, components) in [0, 1]; 0 or 1 for the invariant one."""
         ...
 
@@ -131,32 +133,44 @@ def assemble(
 
 
 class EncoderAnalyzer:
-    """Rules for the components; for relevance their words, and similarity to a sentence."""
+    """Rules for the components; for relevance their words, and similarity to a sentence.
+
+    in_context: a component counts no more than the document is near the whole question. The
+    paper's analyzer reads the question beside the component (Algorithm 1, line 3); a phrase by
+    itself is also at home elsewhere: "occupation" in a text on an occupied country.
+    """
 
     name = "rules and encoder"
 
-    def __init__(self, encode: Encode, rules: MentionRules = DEFAULT) -> None:
-        self._encode, self._rules = encode, rules
+    def __init__(
+        self, encode: Encode, rules: MentionRules = DEFAULT, *, in_context: bool = True
+    ) -> None:
+        self._encode, self._rules, self._in_context = encode, rules, in_context
 
     def components(self, question: str, language: str) -> tuple[Component, ...]:
         found = phrases(question, language)
         fixed = fixed_candidates(found)
         return assemble(found, fixed[0] if fixed else None, sought_by_words(question, language))
 
-    def scores(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
+    def scores(
+        self, question: str, components: Sequence[Component], documents: Sequence[Text]
+    ) -> Scores:
         """Mentioned is 1; else the larger of two: the share of the component's words that are
-        there, and the cosine, from LOW to HIGH as 0 to 1. An invariant has no else."""
+        there, and the cosine, from LOW to HIGH as 0 to 1; in context at most the question's own
+        cosine on the same scale. An invariant is mentioned or not."""
         table = mentions(components, documents, self._rules)
         free = [at for at, one in enumerate(components) if one.kind != "invariant"]
         if free and documents:
             asked = [components[at] for at in free]
-            near = calibrate(self._similar(asked, documents), LOW, HIGH)
-            table[:, free] = np.maximum(table[:, free], np.maximum(near, shares(asked, documents)))
+            near = calibrate(
+                self._similar([*map(_meaning, asked), readable(question)], documents), LOW, HIGH
+            )
+            found = np.maximum(table[:, free], np.maximum(near[:, :-1], shares(asked, documents)))
+            table[:, free] = np.minimum(found, near[:, -1:]) if self._in_context else found
         return table
 
-    def _similar(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
-        """(documents, components) cosine of the component and the nearest sentence."""
-        asked = [_meaning(one) for one in components]
+    def _similar(self, asked: Sequence[str], documents: Sequence[Text]) -> Scores:
+        """(documents, asked) cosine of what is asked for and the nearest sentence."""
         texts = [
             readable(f"{document.title}: {sentence}") if document.title else readable(sentence)
             for document in documents
@@ -236,7 +250,9 @@ class GeneratorAnalyzer:
         sums = self._generator.loglikelihood([given] * len(tokens), tokens)
         return np.asarray(sums / [max(1, len(one)) for one in tokens], np.float64)
 
-    def scores(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
+    def scores(
+        self, question: str, components: Sequence[Component], documents: Sequence[Text]
+    ) -> Scores:
         """The probability of yes, less the model's bias: what it says of an empty text."""
         table = mentions(components, documents, self._rules)
         free = [at for at, one in enumerate(components) if one.kind != "invariant"]

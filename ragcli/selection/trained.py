@@ -35,7 +35,7 @@ class TrainedAnalyzer:
         self, generator: Generator, write: Write, label: str, rules: MentionRules = DEFAULT
     ) -> None:
         self._generator, self._write, self._rules = generator, write, rules
-        self._label, self._question = label, ""
+        self._label = label
 
     @property
     def name(self) -> str:
@@ -43,33 +43,38 @@ class TrainedAnalyzer:
 
     def components(self, question: str, language: str) -> tuple[Component, ...]:
         """Those of the output that stand in the question; where none does, the question itself."""
-        self._question = question
         said = self._write(prompt.ELEMENTS_SYSTEM, prompt.elements(question), _MOST_TOKENS)
         held = keys_of(question, language)
         found = [one for one in parse_components(said) if _believed(one, held, language)]
         return settle(found) or (Component("variant", question),)
 
-    def scores(self, components: Sequence[Component], documents: Sequence[Text]) -> Scores:
+    def scores(
+        self, question: str, components: Sequence[Component], documents: Sequence[Text]
+    ) -> Scores:
         """Expected score, its lines taken in order; 0 or 1 by mention for the invariant one."""
         table = mentions(components, documents, self._rules)
         said = [""] * len(documents)
         for at, one in enumerate(components):
             begun = [f"{before}{prompt.line(one)}" for before in said]
             if one.kind != "invariant" and documents:
-                table[:, at] = self._expected(components, documents, begun)
+                table[:, at] = self._expected(question, components, documents, begun)
             said = [
                 f"{text} {_level(score)}\n" for text, score in zip(begun, table[:, at], strict=True)
             ]
         return table
 
     def _expected(
-        self, components: Sequence[Component], documents: Sequence[Text], begun: Sequence[str]
+        self,
+        question: str,
+        components: Sequence[Component],
+        documents: Sequence[Text],
+        begun: Sequence[str],
     ) -> Scores:
         """(documents,) mean of the levels by their probabilities after what is begun."""
         asked = [
             self._generator.chat(
                 prompt.SCORES_SYSTEM,
-                prompt.scored(self._question, components, text.whole[:_MOST_TEXT]),
+                prompt.scored(question, components, text.whole[:_MOST_TEXT]),
                 before,
             )
             for text, before in zip(documents, begun, strict=True)

@@ -53,7 +53,8 @@ def test_scores_by_the_encoder() -> None:
         Component("invariant", "Mira Oskan"), Component("variant", "bees"),
         Component("supplementary", "person"),
     )  # fmt: skip
-    table = EncoderAnalyzer(encode).scores(query, [OSKAN, SHIPS, EMPTY])
+    analyzer = EncoderAnalyzer(encode, in_context=False)
+    table = analyzer.scores("Did Mira Oskan keep bees?", query, [OSKAN, SHIPS, EMPTY])
     assert table.shape == (3, 3)
     assert table[:, 0].tolist() == [1, 0, 0]
     assert table[0, 1] == 1  # mentioned as it is
@@ -100,7 +101,7 @@ def test_relevance_is_the_yes_beyond_that_of_an_empty_text() -> None:
         return yes if token == "Y" else 0.0
 
     table = GeneratorAnalyzer(Scripted(odds)).scores(
-        (Component("variant", "honey"),), [OSKAN, SHIPS]
+        "Honey?", (Component("variant", "honey"),), [OSKAN, SHIPS]
     )
     assert table[:, 0].tolist() == pytest.approx([1 / (1 + np.exp(-1.0)), 0.5])
 
@@ -117,7 +118,7 @@ def test_any_question_and_document(question: str, bodies: list[list[str]]) -> No
         assert sum(one.kind == "invariant" for one in found) <= 1
         for one in found:
             assert one.text in (decompose.INVENTORY if one.kind == "supplementary" else question)
-        table = analyzer.scores(found, documents)
+        table = analyzer.scores(question, found, documents)
         assert table.shape == (len(documents), len(found))
         assert np.all((table >= 0) & (table <= 1))
         fixed = [at for at, one in enumerate(found) if one.kind == "invariant"]

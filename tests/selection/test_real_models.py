@@ -75,8 +75,22 @@ def test_analyzers(generator: Generator, encoder: Encoder) -> None:
     for analyzer in (EncoderAnalyzer(encoder.encode), GeneratorAnalyzer(generator)):
         found = analyzer.components(question, "en")
         assert Component("invariant", "Mira Oskan") in found
-        table = analyzer.scores(found, documents)
+        table = analyzer.scores(question, found, documents)
         assert np.all((table >= 0) & (table <= 1))
         assert table[:, found.index(Component("invariant", "Mira Oskan"))].tolist() == [1, 0]
-    near = EncoderAnalyzer(encoder.encode).scores((Component("variant", "birthplace"),), documents)
+    near = EncoderAnalyzer(encoder.encode).scores(
+        question, (Component("variant", "birthplace"),), documents
+    )
     assert near[0, 0] > near[1, 0]
+
+
+def test_a_word_of_the_question_that_is_at_home_elsewhere(encoder: Encoder) -> None:
+    question, components = "What is Mira Oskan's occupation?", (Component("variant", "occupation"),)
+    documents = [
+        Text("", ("The Occupation of the Ruhr was a period of military rule.",)),
+        Text("", ("The occupation of Mira Oskan was the keeping of the light.",)),
+    ]
+    ruhr, oskan = EncoderAnalyzer(encoder.encode).scores(question, components, documents)[:, 0]
+    assert oskan > 0.5 > ruhr
+    alone = EncoderAnalyzer(encoder.encode, in_context=False)
+    assert alone.scores(question, components, documents)[:, 0].tolist() == [1, 1]

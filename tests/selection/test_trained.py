@@ -82,10 +82,10 @@ def test_scores_are_expected_levels_and_mention_for_the_invariant_one() -> None:
 
     asking = analyzer("Quebec City (invariant); Capital (variant)", likes)
     components = asking.components(QUESTION, "en")
-    table = asking.scores(components, [CITY, OTHER])
+    table = asking.scores(QUESTION, components, [CITY, OTHER])
     np.testing.assert_allclose(table, [[1, 1], [0, 0.2]], atol=1e-9)
-    assert asking.scores(components, []).shape == (0, 2)
-    assert asking.scores([], [CITY]).shape == (1, 0)
+    assert asking.scores(QUESTION, components, []).shape == (0, 2)
+    assert asking.scores(QUESTION, [], [CITY]).shape == (1, 0)
 
 
 def test_each_line_follows_the_lines_before_it() -> None:
@@ -96,7 +96,7 @@ def test_each_line_follows_the_lines_before_it() -> None:
         return 0.0
 
     asking = analyzer("Quebec City (invariant); Capital (variant); City (variant)", likes)
-    asking.scores(asking.components(QUESTION, "en"), [CITY])
+    asking.scores(QUESTION, asking.components(QUESTION, "en"), [CITY])
     assert seen[0].endswith("Quebec City (invariant): 1.0\nCapital (variant):")
     assert seen[-1].endswith("Capital (variant): 0.4\nCity (variant):")
 
