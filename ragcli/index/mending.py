@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +37,12 @@ def mend(writer: Writer) -> tuple[str, ...]:
     catalog = writer.catalog
     catalog.check_whole()
     said = []
-    broken = _broken_files(catalog)
+    vectors = list(_bad_vectors(catalog))
+    broken = _broken_files(catalog) | _users(catalog, vectors)
     if broken:
         writer.drop(sorted(broken))
-        writer.sweep()
+        marks = ((vector,) for vector in vectors)
+        catalog.connection.executemany("DELETE FROM vectors WHERE id = ?", marks)
         word = "file" if len(broken) == 1 else "files"
         said.append(f"what the index held of {len(broken):,} {word} was damaged: read again")
     if writer.generation and writer.whole and not broken:
@@ -100,11 +102,10 @@ def _check_vectors(catalog: Catalog, dense: Dense) -> None:
 
 
 def _broken_files(catalog: Catalog) -> set[int]:
-    """Files whose text, passages or vectors are not whole."""
+    """Files whose text or passages are not whole."""
     broken = {row[0] for row in catalog.connection.execute(_LOST)}
     files = catalog.connection.execute("SELECT id, length FROM files").fetchall()
     broken |= {file for file, length in files if not _has_text(catalog, file, length)}
-    broken |= set(_with_bad_vectors(catalog))
     return broken
 
 
@@ -144,21 +145,21 @@ def _is_whole(start: int, end: int, sentences: bytes, terms: bytes, *, length: i
     return 0 <= start <= end <= length and within
 
 
-def _with_bad_vectors(catalog: Catalog) -> Iterator[int]:
-    """Files with a vector that is none: of another length, not finite, not of length 1."""
+def _bad_vectors(catalog: Catalog) -> Iterator[int]:
+    """Vectors that are none: of another number of components, not finite, not of length 1."""
     dimension = int((catalog.meta().get("encoder") or {}).get("dimension", 1))
-    bad: list[int] = []
     rows = catalog.connection.execute("SELECT id, vector FROM vectors")
     while block := rows.fetchmany(ROWS):
         fit = [row for row in block if len(row[1]) == 4 * dimension]
-        bad += [row[0] for row in block if len(row[1]) != 4 * dimension]
+        yield from (row[0] for row in block if len(row[1]) != 4 * dimension)
         if fit:
             data = b"".join(row[1] for row in fit)
             norms = np.linalg.norm(np.frombuffer(data, "<f4").reshape(len(fit), -1), axis=1)
-            good = np.abs(norms - 1) < UNIT
-            bad += [fit[at][0] for at in np.flatnonzero(~good)]
-    for vector in bad:
-        users = catalog.connection.execute(
-            "SELECT DISTINCT file_id FROM passages WHERE vector_id = ?", (vector,)
-        )
-        yield from (row[0] for row in users)
+            yield from (fit[at][0] for at in np.flatnonzero(~(np.abs(norms - 1) < UNIT)))
+
+
+def _users(catalog: Catalog, vectors: Iterable[int]) -> set[int]:
+    """Files that have one of the vectors."""
+    sql = "SELECT DISTINCT file_id FROM passages WHERE vector_id = ?"
+    found = (catalog.connection.execute(sql, (vector,)) for vector in vectors)
+    return {row[0] for rows in found for row in rows}
