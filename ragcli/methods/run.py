@@ -21,7 +21,6 @@ from ragcli.decoding.settings import Settings
 from ragcli.errors import UsageError
 from ragcli.events import Cited, Event, Finished, Progress, Retrieved, Selected
 from ragcli.index.reader import Reader
-from ragcli.index.staleness import since_indexed
 from ragcli.llm.base import Generator, Session
 from ragcli.llm.ondemand import identity_of
 from ragcli.methods import quoting, verbatim
@@ -181,13 +180,12 @@ class Asker:
                 run.hits = run.gathered.hits
             else:
                 run.hits = retrieved(run.question, method, run.tools)
-            stale = self._reader.stale(list(run.documents.values()))
+            stale = run.stale(self._reader.stale)
         run.language = _language(run.question, run.hits)
         yield Retrieved(run.hits)
         for note in run.gathered.notes if run.gathered else ():
             yield run.warn(note)
-        for document in stale:
-            yield run.warn(f"{document.relative} {since_indexed(document)} since it was indexed")
+        yield from map(run.warn, stale)
 
     def _weigh(self, run: Run) -> Evidence:
         with run.timed("check"):
@@ -257,6 +255,7 @@ class Asker:
     def _finish(
         self, run: Run, text: str, sentences: tuple[AnswerSentence, ...]
     ) -> Iterator[Event]:
+        yield from map(run.warn, run.stale(self._reader.stale))  # found while it was written
         reason = self._objection(run, sentences)
         quoted = self._quotation(run) if reason and not self._options.force else None
         if quoted is not None:

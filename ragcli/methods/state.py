@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from ragcli.cite.evidence import Evidence
 from ragcli.cite.question import Question
 from ragcli.events import Progress, Warned
+from ragcli.index.staleness import since_indexed
 from ragcli.index.where import EVERYWHERE, Where
 from ragcli.llm.fingerprint import file_sha256
 from ragcli.methods.branches import Prepared
@@ -103,6 +104,7 @@ class Run:
     stop: str = ""
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)  # documents that `stale` was asked about
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -116,6 +118,15 @@ class Run:
     def warn(self, message: str) -> Warned:
         self.warnings.append(message)
         return Warned(message)
+
+    def stale(self, among: Callable[[Sequence[Document]], Sequence[Document]]) -> list[str]:
+        """A line for each document retrieved since the last call whose file changed or went.
+
+        among: `Reader.stale`.
+        """
+        fresh = [one for id, one in self.documents.items() if id not in self.compared]
+        self.compared.update(one.id for one in fresh)
+        return [f"{one.relative} {since_indexed(one)} since it was indexed" for one in among(fresh)]
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -12,7 +12,7 @@ import pytest
 
 from ragcli.decoding.stop import Stop
 from ragcli.errors import ModelError
-from ragcli.events import Event, Finished, Progress, Selected, Token
+from ragcli.events import Event, Finished, Progress, Selected, Token, Warned
 from ragcli.llm.base import Feed, Output
 from ragcli.methods.bases import combined
 from ragcli.methods.registry import settings_from
@@ -305,3 +305,12 @@ def test_pieces_hold_every_step_once() -> None:
     assert [(p.first, p.last, len(p.steps), p.stop) for p in pieces] == [
         (0, 2, 3, None), (2, 6, 7, None), (6, 7, 7, stop),
     ]  # fmt: skip
+
+
+def test_a_changed_file_found_while_writing_is_said_once() -> None:
+    reader = shelves()
+    reader._stale = [SECOND.document.id, KEEPER.document.id]
+    answer, events = run(Doubting(FIRST + GUESS, KNOWN, doubts=["Unknown"]), reader)
+    said = [one for one in answer.warnings if "since it was indexed" in one]
+    assert len(said) == len({hit.document.id for hit in answer.hits} & set(reader._stale)) == 2
+    assert [event.message for event in events if isinstance(event, Warned)] == list(answer.warnings)
