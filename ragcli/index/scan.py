@@ -162,10 +162,9 @@ class _Scan:
             return
         now = time.time_ns()
         try:
-            stat = os.stat(found.path)  # noqa: PTH116 - one call, no Path in between
-            stamp = Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+            stamp = Stamp.of(os.stat(found.path))  # noqa: PTH116 - one call, no Path in between
         except OSError:
-            stamp = Stamp(found.size, found.mtime_ns, 0)  # gone since: reading it will say so
+            stamp = Stamp(found.size, 0, 0)  # gone since: reading it will say so
         root, prefix = self._outermost(found.root)
         known = self.known.get(place)
         self._compare(Work(found, root, prefix + found.relative, stamp, known, now))

@@ -20,10 +20,9 @@ def is_stale(document: Document, stamp: Stamp) -> bool:
     A file too large to be hashed at every search counts by its modification time.
     """
     try:
-        stat = os.stat(document.path)  # noqa: PTH116 - one call, no Path in between
+        now = Stamp.of(os.stat(document.path))  # noqa: PTH116 - one call, no Path in between
     except (OSError, ValueError):
         return True
-    now = Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     if now == stamp:
         return False
     if now.size != stamp.size:

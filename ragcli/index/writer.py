@@ -16,6 +16,7 @@ from ragcli.index.catalog import Catalog
 from ragcli.index.packing import pack_text
 from ragcli.types import FileStatus
 
+_LAST_NS = 2**62  # the year 2116; below it by far there is room for `settled.marked`
 PURGE = "purge"  # the setting that asks for `Writer.purge`
 
 
@@ -26,6 +27,11 @@ class Stamp:
     size: int
     mtime_ns: int
     ctime_ns: int
+
+    @classmethod
+    def of(cls, info: os.stat_result) -> Stamp:
+        """Of a stat; a time beyond the years that SQLite can hold is cut to the last one."""
+        return cls(info.st_size, _storable_time(info.st_mtime_ns), _storable_time(info.st_ctime_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +283,11 @@ class Writer:
         )
         self.generation += 1
         self.removed, self.added, self.whole = [], False, True
+
+
+def _storable_time(time_ns: int) -> int:
+    """Within 63 bits: some file systems keep any time, and `touch` sets any."""
+    return max(-_LAST_NS, min(time_ns, _LAST_NS))
 
 
 def storable(text: str) -> str:

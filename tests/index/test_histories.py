@@ -278,3 +278,20 @@ def test_with_the_real_encoder(tmp_path: Path, bundled_encoder_dir: Path) -> Non
     (folder.docs / "part1" / "seven.md").unlink(missing_ok=True)
     shutil.rmtree(folder.docs / "part0")
     folder.check(folder.docs)
+
+
+@pytest.mark.parametrize("time", [-(2**31), 0, 2**40])
+def test_a_time_that_no_clock_shows(tmp_path: Path, time: int) -> None:
+    """Some file systems keep any time; 2**40 seconds are more nanoseconds than 63 bits hold."""
+    folder = Folder(tmp_path, QuickEncoder())
+    for name in ("x.md", "w.bin"):
+        (folder.docs / name).write_bytes(composed(name, ["boiler valve"]))
+        os.utime(folder.docs / name, (time, time))
+    folder.check(folder.docs)
+    (folder.docs / "x.md").write_bytes(composed("x.md", ["copper lamp"]))
+    os.utime(folder.docs / "x.md", (time, time))
+    folder.check(folder.docs)
+    with Reader.open(folder.index_dir, lambda: folder.encoder) as reader:
+        (document,) = reader.documents()
+        assert "copper lamp" in reader.text(document.id)
+        assert reader.stale([document]) == ()
