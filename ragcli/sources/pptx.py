@@ -228,8 +228,6 @@ def load_pptx(data: bytes, ending: str) -> Extracted:
     notes = []
     if deck.hidden:
         notes.append(_numbers("hidden in the show", deck.hidden))
-    if deck.pictures_only:
-        notes.append(_numbers("without text (pictures only)", deck.pictures_only))
     return Extracted(
         text, "pptx", blocks, _title(package) or deck.title,
         tuple(min(start, len(text)) for start in deck.starts), tuple(deck.pictures_only),

@@ -265,5 +265,6 @@ def load_xlsx(data: bytes, ending: str) -> Extracted:
         raise SourceError(sheets.missing[0] if sheets.missing else "no text in it")
     notes = [f"sheet {name} is hidden" for name, _, state in found if state in _STATES]
     if book.unsaved:
-        notes.append(f"{book.unsaved:,} formulas without a saved value were left out")
+        some = "1 formula" if book.unsaved == 1 else f"{book.unsaved:,} formulas"
+        notes.append(f"{some} without a saved value left out")
     return sheets.finish("xlsx", core_title(package), tuple(notes))

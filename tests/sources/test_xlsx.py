@@ -110,7 +110,7 @@ def test_a_workbook_as_its_reader_sees_it() -> None:
     assert labelled(extracted)["Codes!A2"] == "door: north; code: 4711"
     assert extracted.notes == (
         "sheet Codes is hidden",
-        "1 formulas without a saved value were left out",
+        "1 formula without a saved value left out",
     )
     assert extracted.missing == ()
 
