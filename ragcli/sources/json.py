@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ragcli.sources.decode import clean, decode
 from ragcli.sources.json_scan import BrokenJson, Member, Value, scan, unescaped
 from ragcli.sources.plain import chunks, notes, text_blocks
+from ragcli.text.lines import LineIndex
 from ragcli.types import Block, Extracted
 
 LONGEST_LINE = 1000  # characters; a file with longer lines was not laid out to be read
@@ -20,12 +21,16 @@ _NUMBERS = re.compile(r"(?:^[ \t\d.,eE+\-\[\]{}]*\n){20,}", re.MULTILINE)
 _BROKEN = "not valid JSON: read as text"
 
 
-def _own_blocks(text: str) -> list[Block]:
-    """Rows of a file laid out by its writer; members that take lines of their own are sections."""
-    cuts: list[tuple[int, int, str]] = [(0, 0, "")]
+def _own_blocks(source: str, text: str) -> list[Block]:
+    """Rows of a file laid out by its writer; members that take lines of their own are sections.
+
+    text: the source with the escapes in its strings resolved, which has the same lines.
+    """
+    cuts: list[tuple[int, int, str]] = [(1, 0, "")]  # line, level, name
     open_until = 0  # depth of the section that the last cut opened
-    for one in scan(text):
-        line = text.rfind("\n", 0, one.start) + 1
+    lines = LineIndex(source)
+    for one in scan(source):
+        line = lines.line(one.start)
         if line <= cuts[-1][0]:
             continue
         if isinstance(one, Member) and one.depth <= _SECTIONS:
@@ -35,8 +40,9 @@ def _own_blocks(text: str) -> list[Block]:
             cuts.append((line, one.depth, ""))
             open_until = one.depth - 1
     blocks: list[Block] = []
-    ends = [*(cut[0] for cut in cuts[1:]), len(text)]
-    for (start, level, name), end in zip(cuts, ends, strict=True):
+    lines = LineIndex(text)
+    starts = [lines.start(line) for line, _, _ in cuts]
+    for (_, level, name), start, end in zip(cuts, starts, [*starts[1:], len(text)], strict=True):
         for a, b in _without_numbers(text, start, end):
             blocks.append(Block(a, b, "table", level, name))
             level, name = 0, ""
@@ -133,7 +139,7 @@ def load_json(data: bytes, ending: str) -> Extracted:
     try:
         if not _LONG.search(text):
             shown = unescaped(text)
-            return Extracted(shown, "json", tuple(_own_blocks(shown)), notes=told)
+            return Extracted(shown, "json", tuple(_own_blocks(text, shown)), notes=told)
         rows, blocks, places, whole = _laid_out(text)
     except BrokenJson:
         return Extracted(text, "json", tuple(text_blocks(text, "table")), notes=(*told, _BROKEN))

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragcli.sources.decode import clean
+
 _TOKEN = re.compile(r"\"(?:[^\"\\\n]++|\\[^\n])*+\"|[{}\[\],:]|[^\s{}\[\],:\"]+|\"")
 _STRING = re.compile(r"\"(?:[^\"\\\n]++|\\[^\n])*+\"")
 _KEY = 60  # characters of a key that are shown
@@ -53,8 +55,8 @@ def decoded(token: str) -> str:
         text = json.loads(token, strict=False)
     except ValueError:
         text = token[1:-1]
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+    text = clean(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return " ".join(text.split()) if "\n" in text else text
 
 
 def unescaped(text: str) -> str:
@@ -149,7 +151,7 @@ def _value(walk: _Walk, token: str, start: int) -> Value:
     last = walk.names[max(1, depth - _SEGMENTS + in_array) :]
     if not in_array:
         last.append(walk.name())
-    while in_array and last and last[-1][0] == "[":
+    while in_array and last and last[-1].startswith("["):
         last.pop()
     shown = decoded(token) if token[0] == '"' else token
     at = walk.key[1] if walk.key else start
@@ -158,6 +160,6 @@ def _value(walk: _Walk, token: str, start: int) -> Value:
 
 def _record(names: list[str]) -> list[str]:
     """The outermost member, and its number if it is an array: what people call a record."""
-    if len(names) > 2 and names[2][0:1] == "[" and names[1][0:1] != "[":
+    if len(names) > 2 and names[2].startswith("[") and not names[1].startswith("["):
         return names[1:3]
     return names[1:2]

@@ -14,6 +14,7 @@ from ragcli.sources import latex_words as words
 from ragcli.sources.decode import decode
 from ragcli.sources.keeping import LineKeeper
 from ragcli.sources.plain import notes
+from ragcli.text.normalise import readable
 from ragcli.types import Block, BlockKind, Extracted
 
 _TOKEN = re.compile(
@@ -254,8 +255,9 @@ class _Reader:
         self.put(shown)
         if not shown:
             self.waiting = [_Group()]
-        elif self.text[end - 1].isspace() and self.text[end : end + 1].strip():
-            self.put(" ")
+        elif self.text[end - 1].isspace() and (following := self.text[end : end + 1].strip()):
+            is_letter = shown.isalpha() and len(shown) <= 2 and following.isalpha()  # "\\o re"
+            self.put("" if is_letter else " ")
 
     def _item(self, end: int) -> int:
         self._kind_flush()
@@ -286,5 +288,5 @@ def load_latex(data: bytes, ending: str) -> Extracted:
     title = ""
     if reader.titles:
         start, end = reader.titles[0]
-        title = " ".join(text[start:end].split())[:300]
+        title = readable(text[start:end])[:300]
     return Extracted(text, "latex", _levelled(blocks), title, notes=notes(decoded))

@@ -136,7 +136,7 @@ class _Scanner(Lined):
             if bare.upper() == ":END:":
                 self.flush(at)
                 return after + 1
-            if bare.startswith("*"):
+            if bare.startswith("*") or _DRAWER.match(self.lines[after]):
                 break
         return 0
 
