@@ -127,7 +127,7 @@ class Watcher:
         self._stream = watch(
             *self._places, watch_filter=None, debounce=MOST_MS, step=QUIET_MS,
             rust_timeout=TICK_MS, yield_on_timeout=True, force_polling=False, recursive=False,
-            ignore_permission_denied=True,
+            ignore_permission_denied=False,  # True would hide that the limit is reached
         )  # fmt: skip
         try:
             self._take(next(self._stream))
@@ -171,6 +171,8 @@ class Watcher:
         for path in self.paths:
             above = _nearest_above(path)
             key = os.fspath(above)
+            if key not in places and not os.access(above, os.R_OK):
+                continue  # it cannot be watched
             place = places.setdefault(key, _Place(inode=_inode(above)))
             place.names.add(path.relative_to(above).parts[0] if path != above else "")
         return places
