@@ -35,6 +35,7 @@ from ragcli.cli.arguments import arrange, wants_json
 from ragcli.cli.ending import Ending, ending_of
 from ragcli.cli.environment import Environment, OutputError
 from ragcli.cli.evaluation import app as evaluation
+from ragcli.cli.training import app as training
 
 PROG = "ragcli"
 _COMPLETE = "_RAGCLI_COMPLETE"
@@ -90,7 +91,7 @@ def build() -> typer.Typer:
         """
 
     for module in (index, search, ask, verify, show, status, forget, methods, models, evaluation,
-                   config_command, doctor, completions, demo):  # fmt: skip
+                   training, config_command, doctor, completions, demo):  # fmt: skip
         module.register(app)
     return app
 

@@ -61,7 +61,7 @@ class Training:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.plan, self.folder = made, folder
-        self._scorer, self._generator, self._watch = scorer, generator, watch
+        self.scorer, self._generator, self._watch = scorer, generator, watch
         self.feedback = Feedback(generator, feedback or folder / FEEDBACK)
         self._checkpoint = Checkpoint(folder / "checkpoint", self._key())
         self._trainer = Trainer(scorer, self.feedback, made.options, self._checkpoint, watch)
@@ -81,7 +81,7 @@ class Training:
             self._stage(stage)
         report = self._report(name)
         report["seconds"] = time.monotonic() - began
-        sha256 = self._scorer.write(self.folder, _training(report))
+        sha256 = self.scorer.write(self.folder, _training(report))
         report["organizer"] = {
             "name": name,
             "sha256": sha256,
@@ -97,7 +97,7 @@ class Training:
         state = self._checkpoint.state
         values = self._values(stage)
         if stage in state.done:
-            self._scorer.load(self._checkpoint.after(stage))
+            self.scorer.load(self._checkpoint.after(stage))
         elif stage == INTEGRATED:
             self._reference()
             training = [one for one in self.plan.training if one.id in self.plan.scored]
@@ -134,7 +134,7 @@ class Training:
         """
         stages = [one for one in self.plan.options.stages if one in self._checkpoint.state.done]
         if self._checkpoint.state.epoch and stages:
-            self._scorer.load(self._checkpoint.after(stages[-1]))
+            self.scorer.load(self._checkpoint.after(stages[-1]))
         every = (*self.plan.training, *self.plan.development)
         self._before = self._scored_by_model([one for one in every if one.id in self.plan.scored])
         held = [one for one in self.plan.development if one.id in self.plan.scored]
@@ -143,7 +143,7 @@ class Training:
         self._held = self._trainer.preferences(twice, self._before, rng)
 
     def _scored_by_model(self, examples: Sequence[Example]) -> dict[str, list[float]]:
-        return {one.id: self._scorer.values(one.question, texts(one)).tolist() for one in examples}
+        return {one.id: self.scorer.values(one.question, texts(one)).tolist() for one in examples}
 
     def _judge(self) -> dict[str, Any]:
         """The development part by what each stage learns from, as far as it is known."""
@@ -170,7 +170,7 @@ class Training:
                 "name": self._generator.identity.name,
                 "sha256": self._generator.identity.sha256,
             },
-            "encoder": asdict(self._scorer.config.base),
+            "encoder": asdict(self.scorer.config.base),
             "options": {**asdict(options), "stages": list(options.stages)},
             "data": self._data(),
             "epochs": list(self._checkpoint.state.records),
@@ -196,12 +196,12 @@ class Training:
             return {}
         state = self._checkpoint.state
         if not self._held:  # the stage was over before this run began
-            now = self._scorer.weights()
+            now = self.scorer.weights()
             earlier = [one for one in self.plan.options.stages if one != INTEGRATED]
             if earlier and earlier[-1] in state.done:
-                self._scorer.load(self._checkpoint.after(earlier[-1]))
+                self.scorer.load(self._checkpoint.after(earlier[-1]))
                 self._reference()
-                self._scorer.restore(now)
+                self.scorer.restore(now)
         epochs = [one["development"] for one in state.records if one["stage"] == INTEGRATED]
         return {
             "pairs": len(self._held),
@@ -218,7 +218,7 @@ class Training:
             self._watch("answers", done, len(chosen))
             half = one.candidates[: -(-len(one.candidates) // 2)]
             before.append(answered(self._generator, self.feedback, one, half))
-            *scores, placeholder = self._scorer.values(one.question, texts(one)).tolist()
+            *scores, placeholder = self.scorer.values(one.question, texts(one)).tolist()
             order = organise(scores, placeholder).kept
             kept = organised_request(one, (*order, len(scores))).order
             after.append(answered(self._generator, self.feedback, one, kept))
@@ -233,7 +233,7 @@ class Training:
 
     def _written(self) -> dict[str, Any]:
         """The development part under what is in the files: a byte a number must be enough."""
-        self._scorer.restore(reload(self.folder, self._scorer.config))
+        self.scorer.restore(reload(self.folder, self.scorer.config))
         return self._judge()
 
     def _key(self) -> str:
@@ -241,7 +241,7 @@ class Training:
         every = (*self.plan.training, *self.plan.development)
         options = replace(self.plan.options, answers=0)
         return _digest([
-            [asdict(one) for one in every], asdict(options), asdict(self._scorer.config),
+            [asdict(one) for one in every], asdict(options), asdict(self.scorer.config),
             self._generator.identity.sha256, wording.version("short"), __version__,
         ])  # fmt: skip
 

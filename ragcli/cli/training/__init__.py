@@ -1,0 +1,1 @@
+"""`ragcli train`."""

@@ -1,0 +1,216 @@
+"""`ragcli train organizer`: KO-RAG's organizer, from one's own questions and generator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragcli.cli import config as configuration
+from ragcli.cli import engine, options
+from ragcli.cli.environment import Environment
+from ragcli.cli.evaluation.run import corpus_of
+from ragcli.cli.training.telling import Bars, show
+from ragcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragcli.cli.config import Config
+    from ragcli.encoders.organiser_files import OrganiserConfig
+    from ragcli.train.examples import Example
+    from ragcli.train.options import TrainOptions
+    from ragcli.train.organizer import Training
+    from ragcli.train.plan import Plan
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(organizer)
+
+
+def organizer(
+    ctx: typer.Context,
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FILE", help="Questions with answers, JSON lines.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the organizer.")],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option("--corpus", metavar="FILE", help="Texts to search; may be repeated."),
+    ] = None,
+    index: options.IndexDir = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=2, help="Questions, in an order that is fixed."),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option("--base", metavar="DIR", help="Encoder to train (default: the bundled one)."),
+    ] = None,
+    layers: Annotated[
+        int, typer.Option("--layers", metavar="N", min=1, max=96, help="Its layers in use.")
+    ] = 6,
+    stages: Annotated[
+        str, typer.Option("--stages", metavar="S,…", help="Of warm, individual, integrated.")
+    ] = "warm,individual,integrated",
+    max_pairs: Annotated[
+        int,
+        typer.Option("--max-pairs", metavar="N", min=1, help="Sentences the generator judges."),
+    ] = 8000,
+    candidates: Annotated[
+        int, typer.Option("--candidates", metavar="N", min=2, max=200, help="Of a question.")
+    ] = 24,
+    pairs: Annotated[
+        int, typer.Option("--pairs", metavar="N", min=1, help="Orders the generator compares.")
+    ] = 400,
+    feedback: Annotated[
+        Path | None,
+        typer.Option("--feedback", metavar="FILE", help="Its judgements (default: in --out)."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Such as warm.epochs=2; may be repeated."),
+    ] = None,
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate", help="Say what it will take, and train nothing.")
+    ] = False,
+    model: options.Model = None,
+    encoder: options.Encoder = None,
+    threads: options.Threads = None,
+    seed: options.Seed = None,
+    gpu_layers: options.GpuLayers = None,
+    as_json: options.Json = False,
+    color: options.ColorOption = None,
+    verbose: options.Verbose = 0,
+    quiet: options.Quiet = False,
+) -> int:
+    """Train an organizer, which orders sentences for a generator and says where to stop.
+
+    The generator judges single sentences, then orders of them. What it said is kept, and a
+    training that was stopped goes on when it is called again. `ragcli ask --method ko-rag
+    --organizer DIR` uses the result.
+    """
+    from ragcli.train.options import TrainOptions, assigned, parse_stages
+
+    env = options.environment(ctx)
+    config = configuration.load(env, {**ctx.params, "settings": None})
+    chosen = assigned(
+        TrainOptions(seed=seed or 0, stages=parse_stages(stages), pairs=pairs, max_pairs=max_pairs),
+        settings or (),
+    )
+    shape = _shape(base, layers, out)
+    made = _plan(env, config, _Data(data, tuple(corpus or ()), limit, candidates), chosen)
+    with _training(env, config, made, shape, out, feedback) as training:
+        return _run(env, training, shape.name, estimate_only, as_json)
+
+
+class _Data:
+    """Where the questions are."""
+
+    def __init__(
+        self, file: Path, corpora: tuple[Path, ...], limit: int | None, candidates: int
+    ) -> None:
+        self.file, self.corpora = file, corpora
+        self.limit, self.candidates = limit, candidates
+
+    def examples(self, env: Environment, config: Config) -> list[Example]:
+        """Raises UsageError, IndexMissing, IndexUnusable."""
+        from ragcli.cli.training.data import gather
+        from ragcli.evaluate.datasets import load
+
+        dataset = load(self.file, self.limit, self.corpora)
+        with (
+            corpus_of(config, env, dataset) as corpus,
+            Bars(env).one("questions", len(dataset.questions)) as tick,
+        ):
+            return gather(corpus, dataset.questions, self.candidates, tick)
+
+
+def _shape(base: Path | None, layers: int, out: Path) -> OrganiserConfig:
+    """What is to be trained. Raises ModelError, UsageError."""
+    from ragcli.encoders.files import BUNDLED_NAME, bundled_folder, content_hash
+    from ragcli.encoders.organiser_files import Base, OrganiserConfig
+    from ragcli.paths import shown
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{shown(out)} is no folder", hint="--out DIR is made if it is not there")
+    if base is None:
+        known = Base(BUNDLED_NAME, content_hash(bundled_folder()))
+    elif not (base / "config.json").is_file():
+        raise UsageError(
+            f"there is no encoder in {shown(base)}",
+            hint="a folder of a Hugging Face encoder, with safetensors and tokenizer.json",
+        )
+    else:
+        folder = base.resolve()
+        known = Base(folder.name, content_hash(folder), str(folder))
+    return OrganiserConfig(out.resolve().name, known, layers=layers)
+
+
+def _plan(env: Environment, config: Config, data: _Data, chosen: TrainOptions) -> Plan:
+    from ragcli.train.plan import plan
+
+    made = plan(data.examples(env, config), chosen)
+    env.note(
+        f"{len(made.training)} questions to learn from, {len(made.development)} held aside;"
+        f" the generator judges {len(made.requests)} sentences of {len(made.scored)}"
+    )
+    return made
+
+
+@contextmanager
+def _training(
+    env: Environment,
+    config: Config,
+    made: Plan,
+    shape: OrganiserConfig,
+    out: Path,
+    feedback: Path | None,
+) -> Iterator[Training]:
+    import os
+
+    from ragcli.encoders.organiser_files import base_folder
+
+    with closing(engine.generator(config, env)) as generator:
+        env.note("loading what trains the organizer")
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        from ragcli.train.organizer import Training
+        from ragcli.train.scorer import Scorer
+
+        scorer = Scorer(
+            base_folder(shape.base), shape, seed=made.options.seed, threads=engine.threads(config)
+        )
+        with Bars(env) as bars:
+            yield Training(made, scorer, generator, out, feedback=feedback, watch=bars.watch)
+
+
+def _run(
+    env: Environment, training: Training, name: str, estimate_only: bool, as_json: bool
+) -> int:
+    from ragcli.paths import shown
+    from ragcli.train.plan import estimate
+
+    if training.resumed:
+        env.note("going on where an earlier run stopped")
+    cost = estimate(training.plan, training.feedback, training.scorer)
+    _say(env, [f"{cost.prompts} sentences and about {cost.orders} orders for the generator:"
+               f" {_long(cost.feedback_seconds)}", f"training: {_long(cost.training_seconds)}"])  # fmt: skip
+    if estimate_only:
+        return 0
+    report = training.run(name)
+    if as_json:
+        env.json(report)
+    else:
+        show(env.printer(), report, shown(training.folder))
+    return 0
+
+
+def _say(env: Environment, lines: Sequence[str]) -> None:
+    for line in lines:
+        env.note(f"about to do: {line}")
+
+
+def _long(seconds: float) -> str:
+    return f"about {seconds:.0f} s" if seconds < 90 else f"about {seconds / 60:.0f} min"
