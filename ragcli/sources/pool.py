@@ -8,21 +8,17 @@ file it was reading is lost.
 
 from __future__ import annotations
 
-import os
 import selectors
-import signal
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from ragcli.events import FileDone
 from ragcli.sources import wire
+from ragcli.sources.child import Worker, death
 from ragcli.sources.formats import MIB
 from ragcli.sources.read import Parsed
 from ragcli.types import FileEntry, FileStatus
@@ -30,15 +26,9 @@ from ragcli.types import FileEntry, FileStatus
 TIME_LIMIT = 60.0  # seconds a file, and
 SECONDS_PER_MIB = 10.0  # more for each MiB of it
 MEMORY_LIMIT = 2048 * MIB  # bytes of address space a worker
-_READ = 1 << 20
 _LOOK_AFTER = 1.0  # seconds after which silent workers are looked at
 _NONSENSE = "the reader answered nonsense"
 _AHEAD = 4  # files in flight or waiting their turn, per worker
-
-_PROGRAM = (
-    "import sys; sys.path[:] = {path!r}; from ragcli.sources.worker import main; "
-    "main({memory}, {parent})"
-)
 
 
 @dataclass(slots=True)
@@ -51,106 +41,6 @@ class _Slot:
 
 def _done(entry: FileEntry, status: FileStatus, reason: str) -> FileDone:
     return FileDone(entry.path, status, reason, entry.size)
-
-
-@dataclass(slots=True)
-class _Worker:
-    """One process and what it is reading; `received` is the answer so far."""
-
-    process: subprocess.Popen[bytes]
-    slot: _Slot | None = None
-    deadline: float = 0.0
-    received: bytearray = field(default_factory=bytearray)
-
-    @staticmethod
-    def start(memory_limit: int) -> _Worker:
-        program = _PROGRAM.format(path=sys.path, memory=memory_limit, parent=os.getpid())
-        process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            process_group=0 if hasattr(os, "killpg") else None,
-        )
-        return _Worker(process)
-
-    def give(self, slot: _Slot, seconds: float, size_limit: int | None) -> bool:
-        """Send a file to read; False if the worker is not there any more."""
-        self.slot, self.deadline = slot, time.monotonic() + seconds
-        self.received.clear()
-        request: dict[str, Any] = {
-            "path": str(slot.entry.path),
-            "seconds": seconds,
-            "size_limit": size_limit,
-        }
-        body = wire.pack(request)
-        try:
-            assert self.process.stdin is not None
-            self.process.stdin.write(wire.prefix(body) + body)
-        except OSError:
-            return False
-        return True
-
-    def receive(self) -> bool:
-        """Take what the pipe holds; False if the worker is gone or mad."""
-        assert self.process.stdout is not None
-        data = os.read(self.process.stdout.fileno(), _READ)
-        self.received += data
-        return bool(data) and self.expected() <= wire.LARGEST
-
-    def expected(self) -> int:
-        """Bytes of the answer's body, as far as known."""
-        return int.from_bytes(self.received[: wire.PREFIX], "big") if self.ready_prefix() else 0
-
-    def ready_prefix(self) -> bool:
-        return len(self.received) >= wire.PREFIX
-
-    def complete(self) -> bool:
-        return self.ready_prefix() and len(self.received) - wire.PREFIX >= self.expected()
-
-    def stop(self) -> int:
-        """End the process; its return code (negative: the signal that ended it)."""
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
-        alive = not self.has_ended()
-        if self.process.returncode is None and hasattr(os, "killpg"):
-            # With whatever it has started. Its number is its own as long as nobody waited.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        if alive:
-            self.process.kill()
-        code = self.process.wait()
-        return 0 if alive else code
-
-    def has_ended(self, patience: float = 0.0) -> bool:
-        """Whether the process is no more, within `patience` seconds; it stays to be waited for."""
-        until = time.monotonic() + patience
-        while not self._exited():
-            if time.monotonic() >= until:
-                return False
-            time.sleep(0.005)
-        return True
-
-    def _exited(self) -> bool:
-        if self.process.returncode is not None or not hasattr(os, "waitid"):
-            return self.process.poll() is not None
-        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self.process.pid, flags) is not None
-
-
-def _death(code: int) -> str:
-    """Why a worker that nobody stopped died."""
-    if code == 0:
-        return "the reader stopped"
-    if code > 0:
-        return f"the reader stopped (exit code {code})"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return f"the reader was ended by {name}"
 
 
 class Extractor:
@@ -174,7 +64,7 @@ class Extractor:
         self._time_limit = time_limit
         self._memory_limit = memory_limit
         self._size_limit = size_limit
-        self._workers: list[_Worker] = []
+        self._workers: list[Worker[_Slot]] = []
         self._selector = selectors.DefaultSelector()
 
     def __enter__(self) -> Extractor:
@@ -214,40 +104,40 @@ class Extractor:
                 order.popleft()
                 yield result
 
-    def _free(self) -> _Worker | None:
+    def _free(self) -> Worker[_Slot] | None:
         for worker in self._workers:
             if worker.slot is None:
                 return worker
         return self._hire() if len(self._workers) < self._wanted else None
 
-    def _hire(self) -> _Worker:
-        worker = _Worker.start(self._memory_limit)
+    def _hire(self) -> Worker[_Slot]:
+        worker = Worker[_Slot].start(self._memory_limit)
         assert worker.process.stdout is not None
         self._workers.append(worker)
         self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
         return worker
 
-    def _retire(self, worker: _Worker) -> int:
+    def _retire(self, worker: Worker[_Slot]) -> int:
         assert worker.process.stdout is not None
         self._selector.unregister(worker.process.stdout)
         self._workers.remove(worker)
         return worker.stop()
 
-    def _assign(self, worker: _Worker, slot: _Slot) -> None:
+    def _assign(self, worker: Worker[_Slot], slot: _Slot) -> None:
         seconds = self._time_limit + SECONDS_PER_MIB * slot.entry.size / MIB
-        if worker.give(slot, seconds, self._size_limit):
+        if worker.give(slot, slot.entry.path, seconds, self._size_limit):
             return
         self._retire(worker)  # it died while idle: no fault of this file
         fresh = self._hire()
-        if not fresh.give(slot, seconds, self._size_limit):
+        if not fresh.give(slot, slot.entry.path, seconds, self._size_limit):
             self._fail(fresh, "the reader does not start")
 
-    def _fail(self, worker: _Worker, reason: str = "") -> None:
+    def _fail(self, worker: Worker[_Slot], reason: str = "") -> None:
         """The worker's file has failed and the worker goes."""
         slot = worker.slot
         code = self._retire(worker)
         if slot is not None:
-            slot.result = _done(slot.entry, FileStatus.FAILED, reason or _death(code))
+            slot.result = _done(slot.entry, FileStatus.FAILED, reason or death(code))
 
     def _wait(self) -> None:
         """Until some worker has said something, or the first deadline."""
@@ -262,18 +152,18 @@ class Extractor:
                 continue
             if not heard and worker.has_ended():
                 self._fail(worker)  # something that it started holds its pipe open
-            elif now >= worker.deadline:
+            elif worker.is_late(now):
                 seconds = self._time_limit + SECONDS_PER_MIB * worker.slot.entry.size / MIB
                 self._fail(worker, f"took longer than {seconds:.0f} s")
 
-    def _heard(self, worker: _Worker) -> None:
+    def _heard(self, worker: Worker[_Slot]) -> None:
         if not worker.receive():
             # A closed pipe comes a moment before the exit code.
             self._fail(worker, "" if worker.has_ended(patience=1.0) else _NONSENSE)
         elif worker.complete():
             self._finish(worker)
 
-    def _finish(self, worker: _Worker) -> None:
+    def _finish(self, worker: Worker[_Slot]) -> None:
         slot = worker.slot
         if slot is None:
             self._fail(worker)

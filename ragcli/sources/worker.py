@@ -20,7 +20,7 @@ from ragcli.errors import SourceError
 from ragcli.sources.read import load_whole
 from ragcli.sources.wire import error_message, loaded_message, pack, prefix, read
 
-_GRACE = 10  # seconds beyond the limit, after which the kernel ends an orphaned worker
+_PATIENCE = 20  # times the limit, after which the kernel ends an orphaned worker
 
 
 def _limit(memory: int) -> None:
@@ -83,7 +83,7 @@ def main(memory_limit: int, parent: int) -> None:
     while (request := read(sys.stdin.buffer)) is not None:
         if hasattr(signal, "alarm"):
             # No handler: the kernel ends the process even inside a C library.
-            signal.alarm(int(request["seconds"]) + _GRACE)
+            signal.alarm(int(request["seconds"]) * _PATIENCE)
         body = _answer(request)
         if hasattr(signal, "alarm"):
             signal.alarm(0)

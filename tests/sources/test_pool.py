@@ -13,7 +13,7 @@ import pytest
 
 from ragcli.errors import SourceError
 from ragcli.events import FileDone
-from ragcli.sources import pool
+from ragcli.sources import child as child_process
 from ragcli.sources.load import Extractor, NotADocument, Parsed, load
 from ragcli.sources.walk import walk
 from ragcli.types import FileEntry, FileStatus
@@ -45,7 +45,7 @@ worker.main({memory}, {parent})
 
 @pytest.fixture
 def bad_loader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_PROGRAM", BAD_LOADER)
+    monkeypatch.setattr(child_process, "PROGRAM", BAD_LOADER)
 
 
 def entries(root: Path, *names: str) -> list[FileEntry]:
@@ -107,7 +107,7 @@ def test_a_file_that_hangs_is_given_up(tmp_path: Path) -> None:
 def test_a_worker_that_does_not_start_fails_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_PROGRAM", "import os; os._exit(9)")
+    monkeypatch.setattr(child_process, "PROGRAM", "import os; os._exit(9)")
     results = run(entries(tmp_path, "a.md", "b.md"))
     assert [type(result) for result in results] == [FileDone, FileDone]
 
@@ -122,7 +122,7 @@ def test_nonsense_from_a_worker_is_not_believed(
     program = (
         f"import sys, time; sys.stdout.buffer.write({answer}); sys.stdout.flush(); time.sleep(9)"
     )
-    monkeypatch.setattr(pool, "_PROGRAM", program)
+    monkeypatch.setattr(child_process, "PROGRAM", program)
     (result,) = run(entries(tmp_path, "a.md"))
     assert isinstance(result, FileDone)
     assert result.status is FileStatus.FAILED
