@@ -22,8 +22,8 @@ from ragcli.index.dense_files import mapped, spans
 from ragcli.index.dense_lists import CODES, ROWS, Head
 
 SAMPLE = 40  # rows a centroid
-# Chosen with tests/bench/scale.py. Twice or four times as many lists as the root of the rows
-# cost more to make and find no more in the same time.
+# Chosen with tests/bench/scale.py. Twice as many lists as the root of the rows cost twice as
+# much to make and find hardly more in the same time.
 LISTS = 1.0  # by the root of the rows
 PROBES = 192  # lists that a query scans at least
 TRIALS, NEIGHBOURS, FOUND = 128, 10, 0.99  # rows, their nearest, the share to be found

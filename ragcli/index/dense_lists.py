@@ -189,7 +189,7 @@ class Lists:
     ) -> NDArray[np.int64]:
         """Nearest first, as many as hold the rows that `probes` lists hold on average."""
         sizes = self.sizes
-        if wanted is not None:
+        if wanted is not None and 2 * wanted.sum() < len(self):  # else they hardly differ
             sizes = np.bincount(self.list_of[wanted], minlength=len(sizes))
         order = np.argsort(-(self.centroids @ query), kind="stable")
         order = order[sizes[order] > 0]

@@ -305,6 +305,18 @@ def test_centroids_are_kept_until_the_index_has_doubled(
     assert index.lists.head.trained == 260
 
 
+@pytest.mark.parametrize("dimension", [1, 5, 33])
+def test_rows_that_are_no_multiple_of_eight(tmp_path: Path, dimension: int) -> None:
+    matrix = np.random.default_rng(1).normal(size=(200, dimension)).astype(np.float16)
+    matrix = matrix.astype(np.float32)
+    write(tmp_path / "dense.bin", everything(200), dimension, source(matrix), None, ALWAYS)
+    index = Dense.open(tmp_path / "dense.bin")
+    index.check()
+    found = index.search(matrix[7], 20, np.arange(3, 150))
+    best = Dense(everything(200), matrix).search(matrix[7], 20, np.arange(3, 150))
+    assert {id for id, _ in found} == {id for id, _ in best}
+
+
 def test_another_dimension_starts_anew(tmp_path: Path) -> None:
     folder = Folder(tmp_path, vectors(50))
     previous = folder.of(everything(50))
