@@ -47,6 +47,7 @@ _SPECIAL = tuple(
 _CALLED = re.compile(
     r"[ \t]*(?P<type>[\w:*&<>,\[\]~ \t]{0,120}?)(?P<name>~?[A-Za-z_$][\w:$~]*+)[ \t]*\("
 )
+_BARE_NAME = re.compile(r"[A-Za-z_][\w:~]*[ \t]*\(")
 _TYPE = re.compile(r"[A-Za-z_][\w \t*&:<>]*")
 _CONTROL_WORDS = (
     "if for while switch catch return else do try foreach using lock synchronized when until unless "
@@ -133,8 +134,10 @@ class _Scanner:
         inside = len(self.stack) < _DEEPEST and (not self.stack or self.stack[-1].holds)
         if inside and (found := self._definition(at, line)):
             start, level = self._first(at), len(self.stack) + 1
-            if self.ended == at - 1 and _TYPE.fullmatch(self.lines[at - 1].strip()):
-                start = self.boundaries.pop().line  # C with the type on a line of its own
+            if at and _BARE_NAME.match(line) and _TYPE.fullmatch(self.lines[at - 1]):
+                if self.ended == at - 1:
+                    self.boundaries.pop()
+                start = self._first(at - 1)  # C with the type on a line of its own
             self.boundaries.append(Boundary(start, level, found[0]))
             self.stack.append(_Open(indent, level, found[1]))
         elif level:

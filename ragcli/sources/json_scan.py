@@ -148,7 +148,7 @@ def _value(walk: _Walk, token: str, start: int) -> Value:
     # The root's name is "", and only the ends of a deep path are built.
     depth = len(walk.names)
     in_array = bool(walk.kinds) and walk.kinds[-1] == "["
-    last = walk.names[max(1, depth - _SEGMENTS + in_array) :]
+    last = walk.names[max(1, depth - _SEGMENTS + (not in_array)) :]
     if not in_array:
         last.append(walk.name())
     while in_array and last and last[-1].startswith("["):

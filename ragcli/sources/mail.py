@@ -34,16 +34,18 @@ _PARSE_ERRORS = (MessageError, HeaderParseError, ValueError, LookupError, TypeEr
 
 def header(message: Message, name: str) -> str:
     """A header on one line, encoded words decoded as far as they can be."""
+    raw = message.get(name, "")
     try:
-        raw = message.get(name, "")
         # Undecodable bytes come as a Header, which keeps them; as a string they are lost.
         pieces = decode_header(raw[:_LONGEST_HEADER] if isinstance(raw, str) else raw)
     except _PARSE_ERRORS:
-        return ""
-    shown = "".join(
-        piece if isinstance(piece, str) else decode(piece, charset).text
-        for piece, charset in pieces
-    )
+        pieces = [(str(raw)[:_LONGEST_HEADER], None)]
+    shown, before = "", None
+    for piece, charset in pieces:
+        # Blanks between two encoded words are none of the text; others are lost by the parser.
+        shown += "" if before and charset else " "
+        shown += piece if isinstance(piece, str) else decode(piece, charset).text
+        before = charset
     return " ".join(clean(shown.encode("utf-8", "replace").decode()).split())
 
 

@@ -52,5 +52,5 @@ def _cues(text: str) -> list[tuple[str, str]]:
         elif not line.strip():
             inside = False
         elif inside:
-            cues[-1][1].append(_TAG.sub("", line).strip())
+            cues[-1][1].append(_TAG.sub("", line).strip().removeprefix("- "))
     return [(time, words) for time, lines in cues if (words := " ".join(filter(None, lines)))]

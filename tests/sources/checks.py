@@ -46,13 +46,15 @@ def place(extracted: Extracted, words: str) -> str:
 
 def loaded(load: Loader, data: bytes, ending: str = "") -> Extracted | None:
     """What a loader makes of it, checked; None where it says that it cannot be read."""
+    reason = "none"
     try:
         extracted = load(data, ending)
     except SourceError as error:
-        assert error.message
-        assert "\n" not in error.message
-        return None
-    check(extracted)
+        extracted, reason = None, error.message
+    assert reason
+    assert "\n" not in reason
+    if extracted is not None:
+        check(extracted)
     return extracted
 
 
