@@ -14,6 +14,8 @@ from ragcli.errors import IndexLocked
 from ragcli.index.location import HOLDER, LOCK, refuse_links
 from ragcli.paths import shown
 
+_UNKNOWN = "unknown process"
+
 
 @contextmanager
 def writer_lock(index_dir: Path) -> Iterator[None]:
@@ -51,8 +53,23 @@ def _sign(index_dir: Path) -> None:
 
 
 def _holder(index_dir: Path) -> str:
+    """Who signed, unless that process is no more (it was killed, another one has the lock)."""
     try:
         holder = json.loads((index_dir / HOLDER).read_text("utf-8", "replace"))
-        return f"process {int(holder['pid'])} on {holder['host']}, since {holder['since']}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "unknown process"
+        pid, host, since = int(holder["pid"]), str(holder["host"]), str(holder["since"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return _UNKNOWN
+    if host == socket.gethostname() and not _runs(pid):
+        return _UNKNOWN
+    said = f"process {pid} on {host}, since {since}"
+    return said if said.isprintable() and len(said) < 200 else _UNKNOWN
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(max(pid, 1), 0)  # no signal is sent; a number below 1 would mean a group
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
