@@ -22,66 +22,6 @@ TEXT_LIMIT = 64 * MIB
 BINARY_LIMIT = 256 * MIB
 
 
-def _load_html(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.html import load_html
-
-    return load_html(data, ending)
-
-
-def _load_pdf(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.pdf import load_pdf
-
-    return load_pdf(data, ending)
-
-
-def _load_docx(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.docx import load_docx
-
-    return load_docx(data, ending)
-
-
-def _load_pptx(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.pptx import load_pptx
-
-    return load_pptx(data, ending)
-
-
-def _load_xlsx(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.xlsx import load_xlsx
-
-    return load_xlsx(data, ending)
-
-
-def _load_csv(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.csv import load_csv
-
-    return load_csv(data, ending)
-
-
-def _load_odt(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.odt import load_odt
-
-    return load_odt(data, ending)
-
-
-def _load_odp(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.odt import load_odp
-
-    return load_odp(data, ending)
-
-
-def _load_ods(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.ods import load_ods
-
-    return load_ods(data, ending)
-
-
-def _load_epub(data: bytes, ending: str) -> Extracted:
-    from ragcli.sources.epub import load_epub
-
-    return load_epub(data, ending)
-
-
 def _lazy(module: str, name: str) -> Loader:
     """The loader `name` of `ragcli.sources.MODULE`, imported when it is first called."""
 
@@ -106,16 +46,16 @@ FORMATS: dict[str, Loader] = {
     "json": _lazy("json", "load_json"),
     "jsonl": _lazy("json", "load_jsonl"),
     "subtitles": _lazy("subtitles", "load_subtitles"),
-    "html": _load_html,
-    "pdf": _load_pdf,
-    "docx": _load_docx,
-    "pptx": _load_pptx,
-    "xlsx": _load_xlsx,
-    "csv": _load_csv,
-    "odt": _load_odt,
-    "odp": _load_odp,
-    "ods": _load_ods,
-    "epub": _load_epub,
+    "html": _lazy("html", "load_html"),
+    "pdf": _lazy("pdf", "load_pdf"),
+    "docx": _lazy("docx", "load_docx"),
+    "pptx": _lazy("pptx", "load_pptx"),
+    "xlsx": _lazy("xlsx", "load_xlsx"),
+    "csv": _lazy("csv", "load_csv"),
+    "odt": _lazy("odt", "load_odt"),
+    "odp": _lazy("odt", "load_odp"),
+    "ods": _lazy("ods", "load_ods"),
+    "epub": _lazy("epub", "load_epub"),
 }
 # Kinds of which one file may hold very much: archives, and mailboxes.
 _LARGE = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "mbox"})
