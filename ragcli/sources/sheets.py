@@ -31,20 +31,19 @@ class Sheets:
         self._rows = 0
         self._opened = ""
 
-    @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether no more rows are taken."""
         return self._rows >= MOST_ROWS or self.out.length >= MOST_TEXT
 
     def sheet(self, name: str, rows: Iterator[Row]) -> None:
         """One sheet; its rows are read only as far as they are taken."""
-        if self.full:
+        if self.is_full():
             self.missing.append(f"sheet {name} (too many rows before it)")
             return
         last = 0
         for piece in table_pieces(self._whole(name, rows)):
             if piece.row != last:
-                if self.full:
+                if self.is_full():
                     self.missing.append(f"sheet {name} from row {piece.row:,} on (too many rows)")
                     return
                 self._rows += 1
@@ -62,7 +61,7 @@ class Sheets:
 
     def remark(self, name: str, text: str, cell: str = "") -> None:
         """Text that stands in no cell: a comment, a text box."""
-        if text and not self.full:
+        if text and not self.is_full():
             self._open(name)
             at = self.out.block(" ".join(text.split()), "paragraph")
             self.places.append((at, f"{name}!{cell}" if cell else name))
