@@ -2,7 +2,7 @@
 
 A scanner in one pass over the source, without recursion: pylatexenc's parser builds a
 tree that loses the lines and breaks on nested or unclosed groups. Nothing is executed:
-no macro is expanded, no file included.
+no file is included, no macro expanded but names that an author gave to a few words.
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ _OPTIONS = re.compile(r"\[[^\[\]\n]{0,300}\][ \t]*")
 _CITATION = re.compile(r"[A-Za-z]*cite[A-Za-z]*")
 _END_OF_ROW = re.compile(r"\\\\\*?(?:\[[^\]\n]{0,20}\])?")
 _DEFINED = re.compile(r"\s*\{?\\?[A-Za-z@]*\}?(?:\[[^\]\n]{0,200}\]|#\d)*")
+# A name that an author gave to a few words: \newcommand{\tool}{\textsc{Pump}\xspace}
+_NAMED = re.compile(
+    r"\s*\{?\\(?P<name>[A-Za-z]{1,40})\}?\s*\{(?P<body>(?:[^{}#\n]|\{[^{}#\n]{0,40}\}){1,80})\}"
+)
+_LONGEST_NAME = 40  # characters that such a name may stand for, and
+_NAMES = 20_000  # how often one is put in: definitions must not make a text of any size
+_MARKUP = re.compile(r"\\[A-Za-z]+\*?|[{}$~]")
 _DEFINERS = {"newcommand": 1, "renewcommand": 1, "providecommand": 1, "DeclareRobustCommand": 1,
              "def": 1, "gdef": 1, "edef": 1, "let": 0, "newenvironment": 2, "renewenvironment": 2}  # fmt: skip
 
@@ -54,6 +61,8 @@ class _Reader:
         self.waiting: list[_Group] = []  # for the next `{`, the last first
         self.later: list[list[_Group]] = []  # what waits behind each open group
         self.endless: set[str] = set()  # what has no end further on
+        self.named: dict[str, str] = {}  # what an author's own macros stand for
+        self.put_in = 0
         self.tables = 0
         self.blank = True  # whether the source line has nothing on it so far
         self.titles: list[tuple[int, int]] = []
@@ -216,6 +225,7 @@ class _Reader:
         if name == "iffalse":
             return self._raw(end, "\\fi", True)
         if name in _DEFINERS:
+            self._define(end)
             self.waiting = [_Group(silent=True)] * _DEFINERS[name]
             defined = _DEFINED.match(self.text, end)
             return defined.end() if defined is not None else end
@@ -227,6 +237,13 @@ class _Reader:
         if not self.waiting:
             self._symbol(name, end)
         return end
+
+    def _define(self, at: int) -> None:
+        found = _NAMED.match(self.text, at)
+        if found is not None:
+            said = " ".join(_MARKUP.sub(" ", found.group("body")).split())
+            if len(said) <= _LONGEST_NAME:
+                self.named[found.group("name")] = said
 
     def _arguments(self, name: str) -> list[_Group]:
         """What is done with the groups behind a macro, the first last; [] without any."""
@@ -252,6 +269,9 @@ class _Reader:
         The blank behind a macro's name is none of the text; behind a sign it is wanted.
         """
         shown = words.symbol(name)
+        if not shown and (shown := self.named.get(name, "")):
+            self.put_in += 1
+            shown = shown if self.put_in <= _NAMES else ""
         self.put(shown)
         if not shown:
             self.waiting = [_Group()]

@@ -48,10 +48,23 @@ SILENT_ENVIRONMENTS = frozenset(
 CODE_ENVIRONMENTS = frozenset(
     ("verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "alltt", "BVerbatim", "semiverbatim")
 )  # fmt: skip
-TABLES = frozenset(("tabular", "tabular*", "tabularx", "longtable", "array", "tabu", "tblr"))
+TABLES = frozenset(
+    (
+        "tabular",
+        "tabular*",
+        "tabularx",
+        "tabulary",
+        "xtabular",
+        "supertabular",
+        "longtable",
+        "array",
+        "tabu",
+        "tblr",
+    )
+)
 # Environments with arguments that are not text.
 ENVIRONMENT_ARGUMENTS = {"tabular": 1, "tabular*": 2, "tabularx": 2, "longtable": 1, "array": 1,
-                         "minipage": 1, "multicols": 1, "thebibliography": 1, "wrapfigure": 2,
+                         "tabulary": 2, "xtabular": 1, "supertabular": 1, "minipage": 1, "multicols": 1, "thebibliography": 1, "wrapfigure": 2,
                          "list": 2, "adjustbox": 1, "subfigure": 1, "tblr": 1}  # fmt: skip
 _OWN = {
     "%": "%", "&": "&", "_": "_", "#": "#", "$": "$", "{": "{", "}": "}", " ": " ", "\\": " ",

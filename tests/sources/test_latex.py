@@ -70,6 +70,8 @@ def test_a_paper_reads_like_its_print() -> None:
         (r"\'etude na\"ive \v{s}koda \c{c}a \o re Stra\ss e", "étude naïve škoda ça øre Straße"),
         (r"\ae on \LaTeX{} \ldots", "æon LaTeX …"),
         (r"10\,000 \& 5\% of \$3 \#1 a\_b \{x\}", "10 000 & 5% of $3 #1 a_b {x}"),
+        (r"\newcommand{\tool}{\textsc{Pump}\xspace}With \tool{} and \tool, yes", "With Pump and Pump, yes"),
+        (r"\newcommand\loop{\loop\loop}a \loop{} b", "a b"),
         (r"\verb|a\b{c}| stays", r"a\b{c} stays"),
         (r"\textcolor{red}{Warm} and \href{http://x.org}{cold}", "Warm and cold"),
         (r"\unknown{kept} \unknown[opt]{too}", "kept too"),
