@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -57,12 +58,16 @@ _KEYS = {
     "tau": (1e-3, 1e3), "negatives": (1, 1000), "beta": (0, 100), "weight": (0, 100),
     "development": (0, 0.9), "patience": (1, 100), "answers": (0, 10_000),
 }  # fmt: skip
+_PARTING = re.compile(r"[\s,]+(?=[a-z][\w.]*\s*=)")
 _STAGE_RANGES = {"rate": (0, 1), "epochs": (0, 1000), "batch": (1, 1000)}
 
 
 def assigned(options: TrainOptions, assignments: Sequence[str]) -> TrainOptions:
-    """The options with `warm.epochs=2`, `beta=0.1` and the like. Raises UsageError."""
-    for text in assignments:
+    """The options with `warm.epochs=2`, `beta=0.1` and the like; one text may hold several.
+
+    Raises UsageError.
+    """
+    for text in (one for several in assignments for one in _PARTING.split(several.strip())):
         key, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"not a setting: {text}", hint="write it as --set warm.epochs=2")

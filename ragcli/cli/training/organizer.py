@@ -95,7 +95,7 @@ def organizer(
     from ragcli.train.options import TrainOptions, assigned, parse_stages
 
     env = options.environment(ctx)
-    config = configuration.load(env, {**ctx.params, "settings": None})
+    config = configuration.load(env, {**ctx.params, "settings": None, "base": None})
     chosen = assigned(
         TrainOptions(seed=seed or 0, stages=parse_stages(stages), pairs=pairs, max_pairs=max_pairs),
         settings or (),
