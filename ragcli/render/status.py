@@ -128,7 +128,9 @@ def _rows(view: View) -> list[list[str]]:
 
 def _encoder(encoder: Mapping[str, Any]) -> str:
     name = clean(str(encoder.get("name", "")))
-    return f"{name} ({encoder.get('dimension')} components)" if name else "none yet"
+    precision = clean(str(encoder.get("precision", "")))
+    about = f"{encoder.get('dimension')} components{', ' if precision else ''}{precision}"
+    return f"{name} ({about})" if name else "none yet"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -1,10 +1,8 @@
-"""What indexing costs.
+"""What everything but encoding costs as an index grows, and a search (indexing.py: the whole).
 
-    python tests/bench/index.py --json [--files N] [--notes N]
+    python tests/bench/index.py --json [--files N] [--sizes N …]
 
-{"encode": {"passages", "index_s", "sentence_transformers_s", "ratio"},   same passages
- "unchanged": {"files", "seconds", "seconds_again"},                      nothing to do
- "growth": [{"files", "passages", "seconds", "ms_per_passage"}, …],       a costless encoder
+{"growth": [{"files", "passages", "seconds", "ms_per_passage"}, …],       a costless encoder
  "search": {"files", "wall_s", "peak_mb"}}                                one shot, new process
 
 The corpus is the questions' corpora beside the checkout (RAGCLI_DATA).
@@ -28,9 +26,7 @@ import numpy as np
 
 from ragcli.encoders import Encoder, EncoderIdentity, open_encoder, resolve_encoder
 from ragcli.events import Indexed
-from ragcli.index.reader import Reader
 from ragcli.index.update import update
-from ragcli.text.passages import context_length, embedded_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("RAGCLI_DATA", ROOT.parent / "shared")) / "data" / "corpus"
@@ -73,48 +69,6 @@ def run(folder: Path, encoder: Callable[[], Encoder]) -> Indexed:
         last = event
     assert isinstance(last, Indexed)
     return last
-
-
-def encode_ratio(folder: Path, files: int) -> dict[str, float]:
-    """Whole indexing against sentence-transformers' encode alone, on the passages it made."""
-    write(folder / "docs", files)
-    ref = resolve_encoder(None)
-    open_encoder(ref)  # exported by now
-    indexed = run(folder, lambda: open_encoder(ref))
-    with Reader.open(folder / ".ragcli", lambda: open_encoder(ref)) as reader:
-        longest = context_length(ref.identity.text_tokens)
-        texts = [
-            embedded_text(document.title, p.heading, p.text, longest)
-            for document in reader.documents()
-            for p in reader.passages(document.id)
-        ]
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(ref.folder), device="cpu")
-    model.encode(texts[:32], show_progress_bar=False)
-    started = time.perf_counter()
-    model.encode(texts, show_progress_bar=False)
-    reference = time.perf_counter() - started
-    return {
-        "passages": len(texts),
-        "index_s": round(indexed.seconds, 2),
-        "sentence_transformers_s": round(reference, 2),
-        "ratio": round(indexed.seconds / reference, 3),
-    }
-
-
-def unchanged(folder: Path, files: int) -> dict[str, float]:
-    for n in range(files):
-        file = folder / "docs" / f"{n % 100:02}" / f"{n}.txt"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"Note {n} is a short one.", "utf-8")
-    run(folder, CostlessEncoder)
-
-    def never() -> Encoder:
-        raise AssertionError("the encoder was loaded")
-
-    first, again = run(folder, never).seconds, run(folder, never).seconds
-    return {"files": files, "seconds": round(first, 3), "seconds_again": round(again, 3)}
 
 
 def growth(folder: Path, sizes: list[int]) -> list[dict[str, float]]:
@@ -169,15 +123,15 @@ def one_shot(folder: Path, times: int = 7) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true", help="(the only format)")
-    parser.add_argument("--files", type=int, default=1000, help="for the encoder's share")
-    parser.add_argument("--notes", type=int, default=10_000, help="for the run without changes")
+    parser.add_argument("--files", type=int, default=1000, help="that are searched")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1000, 2000, 4000])
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         base = Path(temporary)
-        result: dict[str, object] = {"encode": encode_ratio(base / "e", arguments.files)}
-        result["search"] = {"files": arguments.files} | one_shot(base / "e")
-        result["unchanged"] = unchanged(base / "u", arguments.notes)
+        write(base / "s" / "docs", arguments.files)
+        ref = resolve_encoder(None)
+        run(base / "s", lambda: open_encoder(ref))
+        result: dict[str, object] = {"search": {"files": arguments.files} | one_shot(base / "s")}
         result["growth"] = growth(base / "g", arguments.sizes)
     print(json.dumps(result))
 
