@@ -29,6 +29,8 @@ _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "˘": "\u0306",
             "ˇ": "\u030c", "˚": "\u030a", "¸": "\u0327"}  # fmt: skip
 _ACCENTED = re.compile("([¨´ˆ˜˘ˇ˚¸])([A-Za-zı])")
+_HAN = "\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef"
+_BETWEEN_HAN = re.compile(f"(?<=[{_HAN}]) (?=[{_HAN}])")  # placed apart, not words apart
 _NO_TITLE = re.compile(
     r"untitled|microsoft (?:word|powerpoint)|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf|txt)\b",
     re.IGNORECASE,
@@ -147,7 +149,7 @@ def _fold(text: str) -> str:
     text = clean(text).translate(_LIGATURES)
     text = _ACCENTED.sub(_accented, text)
     text = "".join(" " if 0xD800 <= ord(c) <= 0xDFFF or c == "\ufffe" else c for c in text)
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return _BETWEEN_HAN.sub("", " ".join(unicodedata.normalize("NFC", text).split()))
 
 
 def _page_lines(document: Any, number: int, fields: Fields) -> tuple[list[Line], list[Line], bool]:

@@ -15,7 +15,6 @@ from ragcli.errors import SourceError
 from ragcli.events import FileDone
 from ragcli.sources import child as child_process
 from ragcli.sources.load import Extractor, NotADocument, Parsed, load
-from ragcli.sources.walk import walk
 from ragcli.types import FileEntry, FileStatus
 
 # A worker with a loader that misbehaves on files of certain names.
@@ -266,19 +265,3 @@ def test_reading_leaves_the_times_alone(tmp_path: Path) -> None:
     run(found)
     after = (tmp_path / "a.md").stat()
     assert (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
-
-
-def test_every_fixture_is_accounted_for(shared_files: Path) -> None:
-    found = list(walk([shared_files / "fixtures"]))
-    results = run([entry for entry in found if isinstance(entry, FileEntry)])
-    assert len(results) == len(found)
-    for result in results:
-        if isinstance(result, FileDone):
-            assert result.status in (FileStatus.SKIPPED, FileStatus.FAILED)
-            assert result.reason
-            assert "Error" not in result.reason
-            assert "reader" not in result.reason
-        else:
-            text = result.extracted.text
-            assert all(span.of(text) == span.of(text).strip() != "" for span in result.sentences)
-            assert not [c for c in text if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160]
