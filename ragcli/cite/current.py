@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from ragcli.cite.standing import comparable
+from ragcli.cite.standing import Sentences, comparable
 from ragcli.errors import RagcliError
 from ragcli.index.lookup import paths_of
 from ragcli.index.scan import HASH_AT_MOST, file_hash
@@ -54,6 +54,10 @@ class Now:
     @cached_property
     def text(self) -> str:
         return comparable(self.extracted.text)
+
+    @cached_property
+    def by_words(self) -> Sentences:
+        return Sentences(self.text, self.sentences)
 
     @cached_property
     def _lines(self) -> LineIndex:

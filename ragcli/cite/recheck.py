@@ -16,7 +16,7 @@ from pathlib import Path
 from ragcli.cite.attribute import judge
 from ragcli.cite.current import Gone, Now, Search, Spot, read
 from ragcli.cite.recorded import Cited, Claim, Origin, Quote, Recorded
-from ragcli.cite.standing import find, same, successor
+from ragcli.cite.standing import find, same
 from ragcli.cite.verify import Verifier
 from ragcli.types import Document, Sentence, Source, Span, Verdict
 
@@ -267,7 +267,7 @@ def _held(quote: Quote, found: Now | Gone, *, home: bool) -> Checked:
     edited = found.sha256 != quote.origin.sha256
     span = find(quote.text, quote.start, found.text)
     if span is None:
-        span = successor(quote.text, quote.start, found.text, found.sentences)
+        span = found.by_words.successor(quote.text, quote.start)
         now = None if span is None else _place(quote, found, span)
         reason = (
             "the text is not in the file any more"

@@ -22,7 +22,7 @@ from ragcli.types import Verdict
 ANSWER, ANSWERS, EVENT, ERROR = (
     f"ragcli/{name}@1" for name in ("answer", "answers", "event", "error")
 )
-MOST_QUOTES = 10_000  # citations of one answer; a thousand times what ragcli gives
+MOST_QUOTES = 2_000  # citations of one answer; hundreds of times what ragcli gives
 HINT = "verify takes what `ragcli ask --json` or `--jsonl` printed"
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from ragcli.types import Span
@@ -43,22 +44,35 @@ def _nearest(spans: Iterable[Span], start: int) -> Span | None:
     return min(spans, key=lambda span: (abs(span.start - start), span.start), default=None)
 
 
-def successor(quote: str, start: int, text: str, sentences: Iterable[Span]) -> Span | None:
-    """The sentence that says most of the quote's words: the quote as it was edited, or None.
+class Sentences:
+    """The sentences of a text by the words in them, worked out once for many quotes."""
 
-    Of several the one nearest to `start`.
-    """
-    wanted = _words(quote)
-    best, best_rank = None, (ALIKE, 0)
-    for span in sentences:
-        own = _words(span.of(text))
-        if not own:
-            continue
-        shared = 2 * len(wanted & own) / (len(wanted) + len(own))
-        rank = (shared, -abs(span.start - start))
-        if shared >= ALIKE and (best is None or rank > best_rank):
-            best, best_rank = span, rank
-    return best
+    def __init__(self, text: str, spans: Iterable[Span]) -> None:
+        self._spans: list[Span] = []
+        self._sizes: list[int] = []
+        self._holders: dict[str, list[int]] = {}
+        for span in spans:
+            words = _words(span.of(text))
+            for word in words:
+                self._holders.setdefault(word, []).append(len(self._spans))
+            self._spans.append(span)
+            self._sizes.append(len(words))
+
+    def successor(self, quote: str, start: int) -> Span | None:
+        """The sentence that says most of the quote's words: the quote as it was edited, or None.
+
+        Of several the one nearest to `start`.
+        """
+        wanted = _words(quote)
+        shared: Counter[int] = Counter()
+        for word in wanted:
+            shared.update(self._holders.get(word, ()))
+        ranked = (
+            (2 * n / (len(wanted) + self._sizes[at]), -abs(self._spans[at].start - start), at)
+            for at, n in shared.items()
+        )
+        alike, _, best = max(ranked, default=(0.0, 0, 0))
+        return self._spans[best] if alike >= ALIKE else None
 
 
 def same(first: str, second: str) -> bool:

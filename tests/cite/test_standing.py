@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcli.cite.standing import comparable, find, same, successor
+from ragcli.cite.standing import Sentences, comparable, find, same
 from ragcli.types import Span
 
 QUOTE = "The door code is 4711."
@@ -39,13 +39,13 @@ def test_the_quote_is_no_pattern() -> None:
 def test_the_sentence_in_its_place() -> None:
     text = "It rains. The door code is 9999. The door of the code is blue."
     sentences = [Span(0, 9), Span(10, 32), Span(33, 62)]
-    assert successor(QUOTE, 0, text, sentences) == Span(10, 32)
-    assert successor("Fish live in water.", 0, text, sentences) is None
+    assert Sentences(text, sentences).successor(QUOTE, 0) == Span(10, 32)
+    assert Sentences(text, sentences).successor("Fish live in water.", 0) is None
 
 
 def test_of_equal_ones_the_nearest() -> None:
     text = "The door code is 1111. The door code is 2222."
-    assert successor(QUOTE, 30, text, [Span(0, 22), Span(23, 45)]) == Span(23, 45)
+    assert Sentences(text, [Span(0, 22), Span(23, 45)]).successor(QUOTE, 30) == Span(23, 45)
 
 
 def test_a_lone_surrogate_is_what_json_holds() -> None:
