@@ -46,7 +46,7 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
         "a component counts no more than the passage is near the question (encoder)",
         "DRAG Algorithm 1: the question is read too; reading ours",
     ),
-    "drag.r": Setting(int, 5, "passages in the prompt", "DRAG section 4", low=1, high=100),
+    "drag.r": Setting(int, 3, "passages in the prompt", "DRAG section 4: 5; 3 is measured", low=1, high=100),
     "drag.inflection": Setting(
         bool, True, "a name is mentioned by its word forms too", "DRAG appendix B; reading ours"
     ),

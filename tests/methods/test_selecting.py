@@ -205,7 +205,7 @@ def test_methods_show_stages_parameters_and_source() -> None:
     assert (fke.source, drag.source) == ("paper 000", "paper 001")
     keys = {row.key: row for row in (*fke.settings, *drag.settings)}
     assert keys["fke.prompting"].default == "disentangled"
-    assert keys["drag.r"].default == "5"
+    assert keys["drag.r"].default == "3"
     assert {"fke.extractor", "fke.m", "drag.analyzer", "drag.alpha", "drag.beta"} <= set(keys)
     for wrong in ("fke.extractor=llama", "drag.analyzer=lora", "drag.r=0"):
         with pytest.raises(UsageError):
