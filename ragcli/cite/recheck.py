@@ -9,7 +9,7 @@ the text lies elsewhere, *changed* where the file is there and the text is in it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ragcli.cite.current import Gone, Now, Search, Spot, read
 from ragcli.cite.recorded import Cited, Claim, Origin, Quote, Recorded
 from ragcli.cite.standing import find, same
 from ragcli.cite.verify import Verifier
+from ragcli.paths import shown
 from ragcli.types import Document, Sentence, Source, Span, Verdict
 
 
@@ -179,16 +180,24 @@ class Checker:
     def _elsewhere(
         self, rest: Mapping[Origin, Sequence[Quote]], done: dict[Quote, Checked]
     ) -> None:
-        """Files that went: by their content, then by their name where the text is still in it."""
+        """Files that went: by their content, then by their name where the text is still in it.
+
+        Where another file is in the place, or the file was edited, the citation stays changed: a
+        copy of what it was, wherever it lies, is not what the answer names.
+        """
         roots = self.roots or [origin.root for origin in rest if origin.root is not None]
         search = Search(roots, self.index_dir, self.warn, confined=bool(self.roots))
         for origin, quotes in rest.items():
             name = Path(origin.relative).name
-            homes = {spot.path for spot in self._homes(origin)}
             same_content = search.of_content(origin.sha256, name)
+            homes = {spot.path for spot in self._homes(origin)}
+            if same_content is not None and same_content.path not in homes:
+                _name_copy(same_content.path, quotes, done)
+            gone = [q for q in quotes if q not in done or done[q].standing is Standing.MISSING]
             spots = [same_content] if same_content is not None else search.of_name(name)
-            for found in read([s for s in spots if s.path not in homes], self.workers):
-                for quote in quotes:
+            wanted = [spot for spot in spots if gone and spot.path not in homes]
+            for found in read(wanted, self.workers):
+                for quote in gone:
                     check = _held(quote, found, home=False)
                     if not _stands(done.get(quote)) and _stands(check):
                         done[quote] = check
@@ -242,6 +251,15 @@ def _source(id: int, place: Place) -> Source:
         place.heading, place=place.place,
     )  # fmt: skip
     return Source(id, sentence)
+
+
+def _name_copy(path: Path, quotes: Sequence[Quote], done: dict[Quote, Checked]) -> None:
+    """Tells where the file still is what it was, of quotes that it does not hold any more."""
+    for quote in quotes:
+        check = done.get(quote)
+        if check is not None and check.standing is Standing.CHANGED and check.edited:
+            reason = f"{check.reason}; a copy of the file as it was lies at {shown(path)}"
+            done[quote] = replace(check, reason=reason)
 
 
 def _stands(check: Checked | None) -> bool:

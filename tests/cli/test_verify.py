@@ -115,6 +115,11 @@ def another_in_its_place(folder: Path) -> None:
     (folder / "door.md").write_text("Nothing of that.\n")
 
 
+def edit_beside_a_copy(folder: Path) -> None:
+    shutil.copy2(folder / "door.md", folder / "copy.md")
+    edit_it(folder)
+
+
 def delete(folder: Path) -> None:
     (folder / "door.md").unlink()
 
@@ -141,7 +146,8 @@ def a_folder_in_its_place(folder: Path) -> None:
         (rename, "moved", False, 3),
         (rename_folder, "moved", False, 3),
         (move_and_edit, "moved", True, 3),
-        (another_in_its_place, "moved", False, 3),
+        (another_in_its_place, "changed", True, None),
+        (edit_beside_a_copy, "changed", True, 3),
         (delete, "missing", False, None),
         (delete_all, "missing", False, None),
         (a_folder_in_its_place, "missing", False, None),
@@ -189,6 +195,16 @@ def test_an_edit_that_still_supports_the_sentence(house: Path) -> None:
 
 
 # Elsewhere
+
+
+@pytest.mark.parametrize("change", [another_in_its_place, edit_beside_a_copy])
+def test_a_copy_is_named_and_is_not_the_file(house: Path, change: Callable[[Path], None]) -> None:
+    change(house)
+    name = "old.md" if change is another_in_its_place else "copy.md"
+    assert first(verify()[1])["reason"].endswith(f"as it was lies at {house / name}")
+    (house / "door.md").unlink()
+    code, document = verify()
+    assert (code, first(document)["status"]) == (0, "moved")
 
 
 def test_another_machine(house: Path, tmp_path: Path) -> None:
