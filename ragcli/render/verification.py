@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragcli.cite.recheck import Checked, CheckedAnswer, CheckedClaim, Place, Standing
+from ragcli.cite.checked import Checked, CheckedAnswer, CheckedClaim, Place, Standing
 from ragcli.cite.recorded import Cited
 from ragcli.paths import shown
 from ragcli.render.json import Json, path_fields
