@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragcli.render.indexing import Report
 
 RETRY_S = 0.5  # between two looks at a lock that somebody else holds
+TRIES = 3  # before that is worth a line
 BLOCKED_S = 5.0  # and after a full disk
 LONGEST_PAUSE_S = 30.0
 
@@ -98,15 +99,15 @@ def _round(env: Environment, job: Job, *, as_lines: bool) -> Report | None:
 
 def _unlocked(env: Environment, start: Callable[[], Iterator[Event]]) -> Iterator[Event]:
     """The events of a run, as soon as nobody else writes the index."""
-    said = False
+    tries = 0
     while True:
         events = start()
         try:
             first = next(events)
         except IndexLocked as error:
-            if not said:
+            tries += 1
+            if tries == TRIES:
                 env.note(f"waiting: {error.message}")
-            said = True
             time.sleep(RETRY_S)
             continue
         yield first

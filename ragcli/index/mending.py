@@ -18,7 +18,7 @@ from ragcli.errors import IndexUnusable
 from ragcli.index.catalog import Catalog
 from ragcli.index.dense import Dense
 from ragcli.index.generations import LEXICAL, folder_of, open_generation
-from ragcli.index.packing import unpack_sentences, unpack_terms, unpack_text
+from ragcli.index.packing import unpack_places, unpack_sentences, unpack_terms, unpack_text
 from ragcli.index.writer import Writer
 
 ROWS = 4096  # vectors looked at together
@@ -40,19 +40,20 @@ def mend(writer: Writer) -> tuple[str, ...]:
     vectors = list(_bad_vectors(catalog))
     broken = _broken_files(catalog) | _users(catalog, vectors)
     if broken:
+        writer.whole = False  # nothing is built upon files that may hold the same fault
         writer.drop(sorted(broken))
         marks = ((vector,) for vector in vectors)
         catalog.connection.executemany("DELETE FROM vectors WHERE id = ?", marks)
         word = "file" if len(broken) == 1 else "files"
         said.append(f"what the index held of {len(broken):,} {word} was damaged: read again")
-    if writer.generation and writer.whole and not broken:
+    elif writer.generation and not writer.whole:
+        said.append("the search files were missing or damaged: written anew")
+    elif writer.generation:
         try:
             check_derived(catalog, writer.generation)
         except IndexUnusable as error:
             writer.whole = False
             said.append(f"{error.message}: written anew")
-    elif writer.generation and not writer.whole:
-        said.append("the search files were missing or damaged: written anew")
     return tuple(said)
 
 
@@ -130,7 +131,7 @@ def _has_text(catalog: Catalog, file: int, length: int) -> bool:
                 return False
             at += len(unpack_text(data))
         rows = sql.execute(
-            "SELECT start, end, sentences, terms FROM passages WHERE file_id = ?", (file,)
+            "SELECT start, end, sentences, places, terms FROM passages WHERE file_id = ?", (file,)
         )
         inside = all(_is_whole(*row, length=length) for row in rows)
     except (IndexUnusable, zlib.error, ValueError):
@@ -138,9 +139,12 @@ def _has_text(catalog: Catalog, file: int, length: int) -> bool:
     return at == length and inside
 
 
-def _is_whole(start: int, end: int, sentences: bytes, terms: bytes, *, length: int) -> bool:
+def _is_whole(
+    start: int, end: int, sentences: bytes, places: str, terms: bytes, *, length: int
+) -> bool:
     unpack_terms(terms)
     spans = unpack_sentences(sentences)
+    unpack_places(places, len(spans))
     within = bool(((spans[:, 0] >= start) & (spans[:, 1] <= end)).all())
     return 0 <= start <= end <= length and within
 

@@ -14,6 +14,7 @@ import pytest
 from ragcli.errors import IndexUnusable
 from ragcli.events import Event, FileDone, Indexed, Progress, Scanned, Verified
 from ragcli.index.catalog import Catalog
+from ragcli.index.dense_write import Tiers
 from ragcli.index.mending import check_derived
 from ragcli.index.settled import STEP_NS, marked, settled, stored, trusted
 from ragcli.index.writer import Stamp
@@ -261,6 +262,7 @@ TRUTH: dict[str, tuple[str, tuple[object, ...]]] = {
     "a text is damaged": ("UPDATE chunks SET data = x'00ff' WHERE file_id = ?1", ()),
     "a text is another": ("UPDATE files SET length = length + 1 WHERE id = ?1", ()),
     "terms are damaged": ("UPDATE passages SET terms = x'00' WHERE file_id = ?1", ()),
+    "places are damaged": ("UPDATE passages SET places = '[]' WHERE file_id = ?1", ()),
     "a span is outside": ("UPDATE passages SET end = 99999 WHERE file_id = ?1", ()),
     "a sentence is outside": (
         "UPDATE passages SET sentences = ?2 WHERE file_id = ?1",
@@ -317,3 +319,22 @@ def test_an_index_without_documents_is_whole(bench: Bench) -> None:
     bench.write("empty.txt", "")
     bench.update()
     assert verified(bench.events(verify=True)).mended == ()
+
+
+def test_vectors_in_lists(bench: Bench, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcli.index.dense_write.TIERS", Tiers(lists_from=16, newest=6))
+    for number in range(24):
+        bench.write(f"{number}.md", f"The key number {number} is made of copper.")
+    bench.update()
+    bench.write("new.md", "One more key.")
+    (bench.docs / "3.md").unlink()
+    bench.update()
+    with bench.open() as reader:
+        assert reader.status().dense_tier != "flat"
+    assert verified(bench.events(verify=True)) == Verified(24, 0)
+    for file in generation_folder(bench).iterdir():
+        if file.is_file() and file.name != "dense.bin":
+            flip(file, file.stat().st_size - 1)
+    assert len(verified(bench.events(verify=True)).mended) == 1
+    assert_whole(bench)
+    assert verified(bench.events(verify=True)) == Verified(24, 0)
