@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,11 @@ __all__ = [
     "open_encoder",
     "resolve_encoder",
 ]
+
+
+# onnxruntime 1.32 keeps an id of the machine and events in the user's cache folder and sends
+# them to its maker, unless this is set before it is imported (only this package imports it).
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 @dataclass(frozen=True, slots=True)
