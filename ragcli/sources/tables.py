@@ -17,7 +17,8 @@ from ragcli.types import BlockKind
 MOST_ROWS = 200_000  # of a file, and
 MOST_TEXT = 40_000_000  # characters; what is beyond is left out, and said
 LONG_CELL = 300  # characters; a longer cell is prose
-_WIDE = 400  # characters of a piece: below what encoders read
+_NARROW = 180  # characters that any encoder reads at once
+_WIDE = 170.0  # estimated tokens of a piece: below what encoders read
 _NAME = 60  # characters of a first cell that names its row
 _TITLE = 100  # characters of a title above a table, and
 _TITLE_ROWS = 3  # rows that stand apart
@@ -55,25 +56,34 @@ def _labelled(
     number: int, order: list[int], cells: Cells, labels: Mapping[int, str], first: int
 ) -> Iterator[Piece]:
     parts: list[str] = []
-    length, name, prose = 0, "", []
+    narrow = sum(map(len, cells.values())) + sum(map(len, labels.values())) < _NARROW
+    length, name, prose = 0.0, "", []
     for column in order:
         text = _with_label(cells[column], labels.get(column, ""))
         if len(cells[column]) > LONG_CELL:
             prose.append(Piece(number, column, text, "paragraph"))
             continue
-        if parts and length + len(text) > _WIDE:
+        cost = 0.0 if narrow else _tokens(text)
+        if parts and length + cost > _WIDE:
             yield Piece(number, first, "; ".join(parts))
             parts = [name] if name else []
-            length = len(name)
+            length = _tokens(name)
         if column == first and len(text) <= _NAME:
             name = text
         parts.append(text)
-        length += len(text) + 2
+        length += cost
     if (parts and parts != [name]) or not prose:
         yield Piece(number, first, "; ".join(parts))
     elif name:
         prose[0] = Piece(number, first, f"{name}; {prose[0].text}", "paragraph")
     yield from prose
+
+
+def _tokens(text: str) -> float:
+    """An estimate from above: words have few, digits, signs and ideographs many."""
+    letters = sum(map(str.isalpha, text))
+    wide = 0 if text.isascii() else sum(c > "\u2e80" for c in text)
+    return 1 + 0.35 * (letters - wide) + wide + 0.75 * (len(text) - letters - text.count(" "))
 
 
 def _with_label(text: str, label: str) -> str:

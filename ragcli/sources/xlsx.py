@@ -32,6 +32,7 @@ _MERGED = re.compile(
     rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _STATES = {"hidden": "hidden", "veryHidden": "hidden"}
 
 
@@ -56,7 +57,13 @@ def _rich(element: Any) -> str:
         elif name == "r":
             found = child(one, "t")
             parts.append((found.text or "") if found is not None else "")
-    return "".join(parts)
+    text = "".join(parts)
+    return _ESCAPED.sub(_unescaped, text) if "_x" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = int(match.group(1), 16)
+    return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
 
 
 def _strings(package: Package, part: str) -> list[str]:
