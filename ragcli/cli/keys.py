@@ -81,7 +81,7 @@ KEYS: dict[str, Key] = {
     "color": Key(_one_of(Color), "auto, always or never", default=Color.AUTO),
     "k": Key(_integer(1), "hits of a search", project=True, default=10),
     "mode": Key(_one_of(MODES), "hybrid, lexical or dense", project=True, default="hybrid"),
-    "method": Key(_text, "method of `ask`", project=True, default="plain"),
+    "method": Key(_text, "method of `ask`", project=True, default="fke"),
     "base": Key(_text, "base pipeline of `ask`", project=True, unset="the method's own"),
     "select": Key(_text, "selector of `ask`", project=True, unset="the method's own"),
     "decode": Key(_text, "decoder of `ask`", project=True, unset="the method's own"),

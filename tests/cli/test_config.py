@@ -43,7 +43,7 @@ def load(flags=None, **environ):
 
 def test_nothing_set(place):
     found, _ = load()
-    assert (found["k"], found["method"], found.assignments) == (10, "plain", [])
+    assert (found["k"], found["method"], found.assignments) == (10, "fke", [])
 
 
 def test_modes_are_those_of_the_index():
