@@ -30,7 +30,7 @@ def index(
     ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files and folders (default: all so far)."),
+        typer.Argument(metavar="PATH", help="Files and folders (default: all so far)."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on as files change, until Ctrl-C.")
