@@ -18,7 +18,7 @@ MOST_ROWS = 200_000  # of a file, and
 MOST_TEXT = 40_000_000  # characters; what is beyond is left out, and said
 LONG_CELL = 300  # characters; a longer cell is prose
 _NARROW = 180  # characters that any encoder reads at once
-_WIDE = 170.0  # estimated tokens of a piece: below what encoders read
+_WIDE = 180.0  # estimated tokens of a piece: below what encoders read
 _NAME = 60  # characters of a first cell that names its row
 _TITLE = 100  # characters of a title above a table, and
 _TITLE_ROWS = 3  # rows that stand apart
@@ -80,10 +80,16 @@ def _labelled(
 
 
 def _tokens(text: str) -> float:
-    """An estimate from above: words have few, digits, signs and ideographs many."""
-    letters = sum(map(str.isalpha, text))
-    wide = 0 if text.isascii() else sum(c > "\u2e80" for c in text)
-    return 1 + 0.35 * (letters - wide) + wide + 0.75 * (len(text) - letters - text.count(" "))
+    """An estimate from above: words have few, digits, signs and other scripts many."""
+    cost = 1.0
+    for word in text.split():
+        letters = sum(map(str.isalpha, word))
+        if letters == len(word.rstrip(":;,.")):
+            foreign = 0 if word.isascii() else sum(c > "\u024f" for c in word)
+            cost += 1 + 0.4 * (letters - foreign) + foreign
+        else:
+            cost += 1 + 0.75 * len(word)
+    return cost
 
 
 def _with_label(text: str, label: str) -> str:
