@@ -219,6 +219,19 @@ def test_another_machine(house: Path, tmp_path: Path) -> None:
     assert (both, first(document)["status"]) == (0, "fresh")
 
 
+def test_a_name_that_is_not_utf8(house: Path, tmp_path: Path) -> None:
+    file = house / os.fsdecode(b"d\xff\xe2\x98\xba.md")
+    file.write_text(DOOR)
+    exact = os.fsencode(file).hex()
+    shown = {"path": f"{house}/d\\xff☺.md", "relative": "d\\xff☺.md", "path_bytes": exact}
+    save(tmp_path, answer(sentence(SAID, citation(file, CODE, **shown))))
+    assert first(verify()[1])["status"] == "fresh"
+    house.rename(tmp_path / "elsewhere")
+    code, document = verify("--root", "elsewhere")
+    assert (code, first(document)["status"]) == (0, "fresh")
+    assert bytes.fromhex(first(document)["now"]["path_bytes"]).endswith(b"/d\xff\xe2\x98\xba.md")
+
+
 def test_root_alone_counts(house: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     code, document = verify("--root", "other")
