@@ -21,10 +21,10 @@ from ragcli.train.stages import texts
 from tests.train.made import KINDS, Assayer, encoder, examples
 
 OPTIONS = TrainOptions(
-    warm=Stage(2e-3, 4, 8),
-    individual=Stage(2e-3, 6, 8),
-    integrated=Stage(1e-3, 4, 4),
-    pairs=240,
+    warm=Stage(3e-3, 3, 4),
+    individual=Stage(3e-3, 4, 4),
+    integrated=Stage(3e-3, 3, 4),
+    pairs=120,
     answers=3,
     development=0.2,
 )
@@ -45,7 +45,7 @@ def scorer_of(base: Path, seed: int = 0) -> Scorer:
 def train(base: Path, folder: Path, generator: Assayer | None = None, **changes: Any):
     options = replace(OPTIONS, **changes)
     scorer = scorer_of(base)
-    training = Training(plan(examples(), options), scorer, generator or Assayer(), folder)
+    training = Training(plan(examples(30), options), scorer, generator or Assayer(), folder)
     return training.run("made"), scorer
 
 
@@ -120,7 +120,7 @@ def test_the_files_give_what_was_trained(whole) -> None:
         assert (*found, empty) == pytest.approx((*scores, placeholder), abs=1e-3)
     told = organiser.identity.config.training
     assert told["model"]["name"] == "fake"
-    assert told["data"]["training"] == 32
+    assert told["data"]["training"] == 24
     assert json.loads((folder / "report.json").read_text()) == report
     assert not (folder / "checkpoint").exists()
 
@@ -129,7 +129,7 @@ def test_the_report(whole) -> None:
     report, _, _ = whole
     stages = [one["stage"] for one in report["epochs"]]
     assert list(dict.fromkeys(stages)) == list(STAGES)
-    assert report["data"]["pairs"] == 40 * 7
+    assert report["data"]["pairs"] == 30 * 7
     for stage in (WARM, INDIVIDUAL):
         losses = [one["development"]["loss"] for one in report["epochs"] if one["stage"] == stage]
         assert min(losses) < losses[0]
@@ -142,7 +142,7 @@ def test_the_report(whole) -> None:
 def test_one_that_was_stopped_goes_on_and_comes_to_the_same(
     base: Path, tmp_path: Path, whole
 ) -> None:
-    for limit in (60, 250, 40):  # while it asks for stage 1, before stage 2, within it
+    for limit in (60, 100, 90):  # while it asks for stage 1, before stage 2, within it
         generator = Assayer()
         generator.fail_after = limit
         with pytest.raises(KeyboardInterrupt):
@@ -167,12 +167,12 @@ def test_other_options_begin_anew(base: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(base, tmp_path, generator)
     options = replace(OPTIONS, seed=1)
-    made = Training(plan(examples(), options), scorer_of(base), Assayer(), tmp_path)
+    made = Training(plan(examples(30), options), scorer_of(base), Assayer(), tmp_path)
     assert not made.resumed
 
 
 def test_a_budget_of_pairs_limits_what_is_asked(base: Path, tmp_path: Path) -> None:
-    made = plan(examples(), replace(OPTIONS, max_pairs=70))
+    made = plan(examples(30), replace(OPTIONS, max_pairs=70))
     assert len(made.requests) == 70
     assert {one.id for one in made.development} & made.scored
     generator = Assayer()
@@ -182,10 +182,10 @@ def test_a_budget_of_pairs_limits_what_is_asked(base: Path, tmp_path: Path) -> N
 
 def test_the_estimate_asks_only_what_is_needed(base: Path, tmp_path: Path) -> None:
     generator = Assayer()
-    made = plan(examples(), OPTIONS)
+    made = plan(examples(30), OPTIONS)
     training = Training(made, scorer_of(base), generator, tmp_path)
     cost = estimate(made, training.feedback, scorer_of(base))
     assert generator.asked == 16
     assert cost.prompts + 16 == len({(r.question, r.order) for r in made.requests})
-    assert cost.orders == 2 * 240 + 8 * (4 + 5) + 2 * 3
+    assert cost.orders == 2 * 120 + 6 * (4 + 4) + 2 * 3
     assert cost.seconds > 0
