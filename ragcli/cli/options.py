@@ -108,6 +108,10 @@ ColorOption = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_quiet, help="No remarks, no progress.")
 ]
+Silent = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", callback=_quiet, help="Print nothing; the exit code tells."),
+]
 Verbose = Annotated[
     int,
     typer.Option(

@@ -59,7 +59,7 @@ def verify(
     as_json: options.Json = False,
     color: options.ColorOption = None,
     verbose: options.Verbose = 0,
-    quiet: options.Quiet = False,
+    quiet: options.Silent = False,
 ) -> int:
     """Check a saved answer against its documents as they are now.
 
