@@ -18,6 +18,7 @@ from ragcli.llm.prompts import answer as wording
 from ragcli.selection.organiser import organise
 from ragcli.train.agreement import changes
 from ragcli.train.answering import Answered, answered
+from ragcli.train.card import card
 from ragcli.train.checkpoint import Checkpoint
 from ragcli.train.examples import Example
 from ragcli.train.feedback import Feedback
@@ -90,6 +91,7 @@ class Training:
         report["development"]["kept"] = self._written()
         text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
         (self.folder / REPORT).write_text(text, encoding="utf-8")
+        (self.folder / CARD).write_text(card(report), encoding="utf-8")
         self._checkpoint.remove()
         return report
 

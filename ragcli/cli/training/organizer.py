@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -195,8 +195,10 @@ def _run(
     if training.resumed:
         env.note("going on where an earlier run stopped")
     cost = estimate(training.plan, training.feedback, training.scorer)
-    _say(env, [f"{cost.prompts} sentences and about {cost.orders} orders for the generator:"
-               f" {_long(cost.feedback_seconds)}", f"training: {_long(cost.training_seconds)}"])  # fmt: skip
+    env.note(
+        f"the generator has {cost.prompts} sentences and about {cost.orders} orders to judge:"
+        f" {_long(cost.feedback_seconds)}; training takes {_long(cost.training_seconds)}"
+    )
     if estimate_only:
         return 0
     report = training.run(name)
@@ -205,11 +207,6 @@ def _run(
     else:
         show(env.printer(), report, shown(training.folder))
     return 0
-
-
-def _say(env: Environment, lines: Sequence[str]) -> None:
-    for line in lines:
-        env.note(f"about to do: {line}")
 
 
 def _long(seconds: float) -> str:

@@ -55,7 +55,7 @@ def test_from_questions_to_an_answer(
                "--layers", "2", *FAST)  # fmt: skip
     told = invoke(*command, "--estimate")
     assert told.code == 0, told.err
-    assert "sentences and about" in told.err
+    assert "orders to judge: about" in told.err
     assert not (out / "organiser.json").exists()
     result = invoke(*command, "--json")
     assert result.code == 0, result.err
@@ -66,12 +66,13 @@ def test_from_questions_to_an_answer(
     assert report["data"]["pairs"] <= 24
     assert {one["stage"] for one in report["epochs"]} == {"warm", "individual", "integrated"}
     assert sorted(file.name for file in out.iterdir()) == [
-        "feedback.jsonl", "organiser.json", "organiser.safetensors", "report.json",
+        "README.md", "feedback.jsonl", "organiser.json", "organiser.safetensors", "report.json",
     ]  # fmt: skip
+    assert "Held aside" in (out / "README.md").read_text()
     asked = len((out / "feedback.jsonl").read_text().splitlines())
     again = invoke(*command)
     assert again.code == 0, again.err
-    assert "0 sentences and about" in again.err
+    assert "has 0 sentences" in again.err
     assert report["organizer"]["sha256"][:12] in again.out  # the same seed, the same organizer
     assert len((out / "feedback.jsonl").read_text().splitlines()) == asked
     answer = invoke(

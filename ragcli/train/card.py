@@ -1,0 +1,59 @@
+"""The card of an organiser: what it learnt from, how, how well, and what it is not good for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragcli.text.normalise import readable
+
+
+def card(report: Mapping[str, Any]) -> str:
+    """Markdown, of a finished report."""
+    data, options, model = report["data"], report["options"], report["model"]
+    stages = ", ".join(options["stages"])
+    lines = [
+        f"# Organizer {readable(report['organizer']['name'])}",
+        "",
+        f"Trained by ragcli {report['ragcli']} on the encoder {readable(report['encoder']['name'])},"
+        f" of which it holds the change alone; use it with `ragcli ask --method ko-rag"
+        " --organizer DIR`.",
+        "",
+        f"- Data: {data['training']} questions to learn from, {data['development']} held aside;"
+        f" of {data['with_gold']} it was known which sentence holds the answer. The generator judged"
+        f" {data['pairs']} sentences of {data['scored']} questions.",
+        f"- Generator: {readable(model['name'])} (SHA-256 {model['sha256'][:12]}…).",
+        f"- Stages: {stages}; seed {options['seed']}, tau {options['tau']:g}, beta"
+        f" {options['beta']:g}, weight {options['weight']:g}.",
+        *_scores(report),
+        "- Limits: it prefers what this generator prefers, for questions like these, in the"
+        " encoder's languages; its placeholder cuts where more text did not help this generator.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _scores(report: Mapping[str, Any]) -> list[str]:
+    """Lines on the questions that were held aside, as far as there were any."""
+    found = []
+    for name, judged in report["development"].get("kept", {}).items():
+        if judged:
+            found.append(
+                f"- Held aside, by {name} values: pair accuracy {judged['pair_accuracy']:.3f}, loss"
+                f" {judged['loss']:.3f}."
+            )
+    agreement = report["development"]["agreement"]
+    if agreement.get("with"):
+        found.append(
+            f"- Agreement with the generator on {agreement['pairs']} pairs of orders:"
+            f" {agreement['with']['agreement']:.2f}, Cohen's kappa {agreement['with']['kappa']:.2f}"
+            f" (before integrated feedback {agreement['without']['agreement']:.2f},"
+            f" {agreement['without']['kappa']:.2f})."
+        )
+    answers = report["answers"]
+    if answers["questions"]:
+        found.append(
+            f"- Of {answers['questions']} answers, {answers['np']} became right and"
+            f" {answers['pn']} wrong against the retriever's top half; knowledge"
+            f" {answers['tokens_before']:.0f} → {answers['tokens_after']:.0f} tokens."
+        )
+    return found
