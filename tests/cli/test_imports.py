@@ -37,7 +37,14 @@ def imported(argv: Sequence[str], folder: Path | None = None) -> tuple[int, set[
 
 
 @pytest.mark.parametrize(
-    "argv", [["--help"], ["--version"], ["ask", "--help"], ["models", "--help"]]
+    "argv",
+    [
+        ["--help"],
+        ["--version"],
+        ["ask", "--help"],
+        ["models", "--help"],
+        ["train", "organizer", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(argv: list[str]) -> None:
     code, modules = imported(argv)
