@@ -263,7 +263,7 @@ def test_29_composed_and_decomposed_letters_meet(here: Path, form: str) -> None:
         assert Path(path).name == name  # the name's bytes as they are
     question = unicodedata.normalize(form, "Welche Größe hat das Prüfstück?")
     plain = ("--method", "plain", "--verbatim", "-k", "1")
-        answer = ok("ask", *plain, question, "--json").json("answer@1")
+    answer = ok("ask", *plain, question, "--json").json("answer@1")
     assert "neun" in answer["answer"]
     assert "zwei" not in answer["answer"]
     Path("answer.json").write_text(json.dumps(answer))
