@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.errors import RagcliError
-from ragcli.index import run, update
+from ragcli.index import dense_write, run, update
 from ragcli.index.reader import Reader
 from ragcli.index.writer import Writer
 
@@ -27,6 +27,8 @@ MODES = ("count", "before", "after", "torn", "full", "broken")
 def act(action: str, index_dir: Path, docs: Path) -> None:
     """One of the things that write an index."""
     encoder = WordsEncoder()
+    if action == "lists":
+        with_lists()
     if action == "read":
         Reader.open(index_dir, encoder, identity=encoder.identity).close()
     elif action == "forget":
@@ -40,6 +42,11 @@ def in_small_steps() -> None:
     """Files are read in this process, and every few passages are a commit."""
     run.Extractor = InlineExtractor  # type: ignore[misc, assignment]
     run.BATCH_PASSAGES, run.COMMIT_EVERY_S, run.COMMIT_SHARE = 3, 0.0, 0
+
+
+def with_lists() -> None:
+    """Vectors are put into lists, as in a large index."""
+    dense_write.TIERS = dense_write.Tiers(lists_from=8, newest=3)
 
 
 def _child(request: dict[str, Any], shim: ctypes.CDLL | None, answers: int) -> None:

@@ -24,12 +24,13 @@ from typing import Any
 import pytest
 
 from ragcli.errors import IndexMissing
+from ragcli.index import dense_write
 from ragcli.index.reader import Reader
 from ragcli.index.update import forget, update
 from ragcli.index.writer import Writer
 
 from .conftest import Bench
-from .faulty import in_small_steps
+from .faulty import in_small_steps, with_lists
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = bool(os.environ.get("RAGCLI_ALL_FAULTS"))
@@ -62,15 +63,17 @@ class Scene:
         self.action = action
         self.saved = folder / "saved"
         self.states: list[State] = []
+        if action == "lists":
+            with_lists()
         if action != "fresh":
             self._first_version()
-        if action in ("update", "rebuild"):
+        if action in ("update", "rebuild", "lists"):
             self._second_version()
         time.sleep(0.03)  # the files' times settle
         self._look_ahead()
 
     def _first_version(self) -> None:
-        for name in "abcdef":
+        for name in "abcdefklmnop" if self.action == "lists" else "abcdef":
             self.bench.write(f"{name}.md", note(name, 1))
         self.bench.write("bad.pdf", "%PDF-1.4 nothing")
         self.bench.update()
@@ -220,6 +223,7 @@ class Server:
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("Extractor", "BATCH_PASSAGES", "COMMIT_EVERY_S", "COMMIT_SHARE"):
         monkeypatch.setattr(f"ragcli.index.run.{name}", None)  # set back after the test
+    monkeypatch.setattr(dense_write, "TIERS", dense_write.TIERS)
     in_small_steps()
 
 
@@ -279,7 +283,7 @@ def chosen(names: list[str], seed: int) -> list[int]:
     return sorted(picked + draw.sample(common, min(len(common), SAMPLE - len(picked))))
 
 
-ACTIONS = ("fresh", "update", "rebuild", "forget", "read")
+ACTIONS = ("fresh", "update", "rebuild", "forget", "read", "lists")
 
 
 @pytest.mark.parametrize("action", ACTIONS)
