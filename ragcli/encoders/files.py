@@ -78,6 +78,15 @@ def read_identity(folder: Path, name: str) -> EncoderIdentity:
     )
 
 
+def layers_of(folder: Path) -> int:
+    """Layers of a transformer, by its configuration. Raises ModelError where it does not say."""
+    config = _read_json(folder / "config.json")
+    found = next((config[key] for key in ("num_hidden_layers", "n_layers") if key in config), None)
+    if type(found) is not int or found < 1:
+        raise ModelError(f"the encoder does not say how many layers it has: {shown(folder)}")
+    return found
+
+
 def _dimension(folder: Path, config: dict[str, Any]) -> int:
     """Of the last module that states one (Dense after Pooling), else the hidden size."""
     found = config.get("hidden_size") or config.get("dim") or 0

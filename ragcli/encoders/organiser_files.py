@@ -24,6 +24,7 @@ from ragcli.paths import shown
 
 CONFIG, WEIGHTS = "organiser.json", "organiser.safetensors"
 FORMAT = 1
+NEEDED = ("config.json", "tokenizer.json", "model.safetensors")  # of an encoder
 PRECISIONS = ("float32", "int8")
 VIRTUAL, HEAD, BIAS = "virtual", "head.weight", "head.bias"
 DELTA, SCALE, ADD = "delta.", "scale.", "add."
@@ -91,7 +92,7 @@ def base_folder(base: Base) -> Path:
         folder = bundled_folder()
     else:
         folder = Path(base.path)
-        if not (folder / "config.json").is_file():
+        if not all((folder / name).is_file() for name in NEEDED):
             raise ModelError(
                 f"the organizer's encoder is not there: {shown(base.path)} ({shown(base.name)})",
                 hint="an organizer holds only what training changed of it",

@@ -101,13 +101,19 @@ class Training:
         if stage in state.done:
             self.scorer.load(self._checkpoint.after(stage))
         elif stage == INTEGRATED:
-            self._reference()
-            training = [one for one in self.plan.training if one.id in self.plan.scored]
-            held = [one for one in self.plan.development if one.id in self.plan.scored]
-            self._trainer.compared(training, held, self._before, self._held)
+            self._compare()
         elif any(one.id in values for one in self.plan.training):
             self._trainer.ranked(stage, self.plan.training, self.plan.development, values)
         self._judged[stage] = self._judge()
+
+    def _compare(self) -> None:
+        training, held = (
+            [one for one in part if one.id in self.plan.scored]
+            for part in (self.plan.training, self.plan.development)
+        )
+        if training:
+            self._reference()
+            self._trainer.compared(training, held, self._before, self._held)
 
     def _values(self, stage: str) -> dict[str, list[float]]:
         if stage == WARM:

@@ -50,8 +50,9 @@ def organizer(
         typer.Option("--base", metavar="DIR", help="Encoder to train (default: the bundled one)."),
     ] = None,
     layers: Annotated[
-        int, typer.Option("--layers", metavar="N", min=1, max=96, help="Its layers in use.")
-    ] = 6,
+        int | None,
+        typer.Option("--layers", metavar="N", min=1, max=96, help="Its layers in use, not all."),
+    ] = None,
     stages: Annotated[
         str, typer.Option("--stages", metavar="S,…", help="Of warm, individual, integrated.")
     ] = "warm,individual,integrated",
@@ -128,25 +129,27 @@ class _Data:
             return gather(corpus, dataset.questions, self.candidates, tick)
 
 
-def _shape(base: Path | None, layers: int, out: Path) -> OrganiserConfig:
+def _shape(base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
     """What is to be trained. Raises ModelError, UsageError."""
-    from ragcli.encoders.files import BUNDLED_NAME, bundled_folder, content_hash
-    from ragcli.encoders.organiser_files import Base, OrganiserConfig
+    from ragcli.encoders.files import BUNDLED_NAME, bundled_folder, content_hash, layers_of
+    from ragcli.encoders.organiser_files import NEEDED, Base, OrganiserConfig
     from ragcli.paths import shown
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown(out)} is no folder", hint="--out DIR is made if it is not there")
     if base is None:
         known = Base(BUNDLED_NAME, content_hash(bundled_folder()))
-    elif not (base / "config.json").is_file():
+    elif not all((base / name).is_file() for name in NEEDED):
         raise UsageError(
             f"there is no encoder in {shown(base)}",
-            hint="a folder of a Hugging Face encoder, with safetensors and tokenizer.json",
+            hint=f"a folder of a Hugging Face encoder, with {', '.join(NEEDED)}",
         )
     else:
         folder = base.resolve()
         known = Base(folder.name, content_hash(folder), str(folder))
-    return OrganiserConfig(out.resolve().name, known, layers=layers)
+    return OrganiserConfig(
+        out.resolve().name, known, layers=layers or layers_of(base or bundled_folder())
+    )
 
 
 def _plan(env: Environment, config: Config, data: _Data, chosen: TrainOptions) -> Plan:

@@ -52,7 +52,7 @@ def test_from_questions_to_an_answer(
 ) -> None:
     out = tmp_path / "mine"
     command = ("train", "organizer", "--data", str(data), "--out", str(out), "--base", str(base),
-               "--layers", "2", *FAST)  # fmt: skip
+               *FAST)  # fmt: skip
     told = invoke(*command, "--estimate")
     assert told.code == 0, told.err
     assert "orders to judge: about" in told.err
