@@ -29,7 +29,7 @@ _MOST_CELL = 40_000  # characters; the format allows 32,767
 _MOST_SEARCHED = 256 * MIB  # of a sheet's XML, for what is merged in it
 _MOST_MERGED = 20_000
 _MERGED = re.compile(
-    rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,200}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")

@@ -304,3 +304,11 @@ TAGS = st.sampled_from(
 def test_any_xml_raises_nothing_but_source_errors(rows: str) -> None:
     with suppress(SourceError):
         check(load_xlsx(raw(rows), ".xlsx"))
+
+
+def test_merges_that_never_end_take_no_time() -> None:
+    rows = '<row r="1"><c r="A1"><v>1</v></c></row></sheetData>' + "<mergeCell " * 60_000
+    started = time.process_time()
+    with suppress(SourceError):
+        load_xlsx(raw(rows), ".xlsx")
+    assert time.process_time() - started < 5
