@@ -51,6 +51,7 @@ def header(message: Message, name: str) -> str:
 
 def _parse(data: bytes) -> Message:
     """Raises SourceError on mail that the parser cannot take."""
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")  # both hide the headers
     try:
         return BytesParser(policy=policy.compat32).parsebytes(data)
     except RecursionError as error:

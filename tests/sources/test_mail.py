@@ -84,6 +84,19 @@ def test_which_parts_are_read(data: bytes, blocks: list[str]) -> None:
     assert body(data) == blocks
 
 
+@pytest.mark.parametrize(
+    "before", [b"\xef\xbb\xbf", b"\r\n\n", b"From a@b Mon Jan 1 00:00:00 2024\n"]
+)
+def test_what_stands_before_the_headers_does_not_hide_them(before: bytes) -> None:
+    data = before + mail("Subject: S", "Text.\n\n> a\n> b")
+    for one in (data, data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")):
+        found = load_mail(one, ".eml")
+        assert (found.title, [text for _, _, text in shown(found)][1:]) == (
+            "S",
+            ["Text.", "> a\nb"],
+        )
+
+
 def test_attachments_are_named() -> None:
     found = load_mail(
         parts("mixed", (PLAIN, "Text."), (ATTACHED, "JVBERi0x"), ("Content-Type: image/png", "x")),
