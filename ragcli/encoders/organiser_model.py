@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from transformers import AutoConfig, AutoModel
-from transformers.utils.logging import disable_progress_bar
+from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from ragcli.encoders.organiser_files import (
     BIAS,
@@ -96,6 +96,7 @@ class ScoreModel(torch.nn.Module):  # type: ignore[misc]
 def load_model(folder: Path, config: OrganiserConfig, *, eager: bool = False) -> ScoreModel:
     """A fresh one over the encoder in `folder`; seeds are the caller's. Raises ModelError."""
     disable_progress_bar()
+    set_verbosity_error()  # of layers that are left out it would print a table
     try:
         known = AutoConfig.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False

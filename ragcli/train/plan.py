@@ -32,7 +32,9 @@ class Plan:
 
     @property
     def requests(self) -> list[Asked]:
-        """Everything stage 1 asks the generator."""
+        """Everything stage 1 asks the generator; nothing where it is left out."""
+        if INDIVIDUAL not in self.options.stages:
+            return []
         every = (*self.training, *self.development)
         return [r for one in every if one.id in self.scored for r in individual_requests(one)]
 
@@ -78,8 +80,7 @@ class Scoring(Protocol):
 def estimate(made: Plan, feedback: Feedback, scorer: Scoring) -> Estimate:
     """Asks a few prompts, which are needed anyway, to know the pace. Raises ModelError."""
     options = made.options
-    judged = INDIVIDUAL in options.stages
-    requests = made.requests if judged else []
+    requests = made.requests
     feedback.scores(requests[:_TRIED])
     missing = feedback.cost(requests).prompts
     compared = INTEGRATED in options.stages

@@ -156,9 +156,10 @@ def _plan(env: Environment, config: Config, data: _Data, chosen: TrainOptions) -
     from ragcli.train.plan import plan
 
     made = plan(data.examples(env, config), chosen)
+    asked = len(made.requests)
+    judged = f"; the generator judges {asked} sentences of {len(made.scored)}" if asked else ""
     env.note(
-        f"{len(made.training)} questions to learn from, {len(made.development)} held aside;"
-        f" the generator judges {len(made.requests)} sentences of {len(made.scored)}"
+        f"{len(made.training)} questions to learn from, {len(made.development)} held aside{judged}"
     )
     return made
 
