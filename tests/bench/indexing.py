@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("RAGCLI_DATA", ROOT.parent / "shared")) / "data" / "corpus"
 MB = 1_000_000
+LARGEST = 0.5  # MB of a file
 NOTES = 10_000
 LOOK_S = 0.1  # between two looks at the memory
 Found = dict[str, Any]
@@ -90,16 +91,25 @@ def generated(size: int = 2 * MB) -> Iterator[str]:
 
 
 def write_corpus(source: Path | None, target: Path, size: float) -> float:
-    """Whole files until `size` MB are there; the MB written."""
+    """Whole files until `size` MB are there; the MB written.
+
+    Left out are files so large that one would be most of the sample, or its peak of memory.
+    """
     target.mkdir(parents=True)
+    largest = min(size / 4, LARGEST) * MB
     written = n = turn = 0
     while written < size * MB:
+        before = written
         for text in texts_of(source):
+            if len(text) > largest:
+                continue
             varied = text.replace(" the ", f" the {turn} ") if turn else text
             (target / f"{n:05}.txt").write_text(varied, "utf-8")
             written, n = written + len(varied.encode()), n + 1
             if written >= size * MB:
                 break
+        if written == before:
+            raise SystemExit(f"no file of at most {largest / MB:.2f} MB: ask for a larger sample")
         turn += 1
     return written / MB
 
