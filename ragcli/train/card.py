@@ -20,8 +20,8 @@ def card(report: Mapping[str, Any]) -> str:
         " --organizer DIR`.",
         "",
         f"- Data: {data['training']} questions to learn from, {data['development']} held aside;"
-        f" of {data['with_gold']} it was known which sentence holds the answer. The generator judged"
-        f" {data['pairs']} sentences of {data['scored']} questions.",
+        f" of {data['with_gold']} it was known which sentence holds the answer."
+        f" {_judged(data)}",
         f"- Generator: {readable(model['name'])} (SHA-256 {model['sha256'][:12]}…).",
         f"- Stages: {stages}; seed {options['seed']}, tau {options['tau']:g}, beta"
         f" {options['beta']:g}, weight {options['weight']:g}.",
@@ -30,6 +30,12 @@ def card(report: Mapping[str, Any]) -> str:
         " encoder's languages; its placeholder cuts where more text did not help this generator.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _judged(data: Mapping[str, Any]) -> str:
+    if not data["pairs"]:
+        return "The generator judged no single sentences."
+    return f"The generator judged {data['pairs']} sentences of {data['scored']} questions."
 
 
 def _scores(report: Mapping[str, Any]) -> list[str]:
