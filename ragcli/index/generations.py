@@ -97,14 +97,19 @@ def usable(catalog: Catalog, generation: int) -> bool:
     return True
 
 
-def clean(index_dir: Path, keep: Sequence[int]) -> None:
-    """Removes every generation but those, and what dead writers left."""
+def clean(index_dir: Path, keep: Sequence[int]) -> bool:
+    """Removes every generation but those, and what dead writers left.
+
+    Returns whether something could not be removed; it waits for the next time.
+    """
     kept = {str(generation) for generation in keep}
-    for folder in (index_dir / GENERATIONS).iterdir():
-        if folder.is_symlink() or not folder.is_dir():
-            folder.unlink(missing_ok=True)
-        elif folder.name not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
+    folder = index_dir / GENERATIONS
+    for entry in folder.iterdir():
+        if entry.is_symlink() or not entry.is_dir():
+            entry.unlink(missing_ok=True)
+        elif entry.name not in kept:
+            shutil.rmtree(entry, ignore_errors=True)
+    return any(entry.name not in kept for entry in folder.iterdir())
 
 
 def count_passages(catalog: Catalog) -> int:

@@ -7,6 +7,7 @@ never parsed. tantivy's BM25 has k1 = 1.2 and b = 0.75; field scores add up.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections import Counter
@@ -207,6 +208,8 @@ def _translated(*, writing: bool = False) -> Iterator[None]:
         if writing and (said := _DISK.search(str(error))):
             code = int(said[1])
             raise OSError(code, os.strerror(code)) from error
+        if writing and "writer was killed" in str(error):  # tantivy keeps the reason to itself
+            raise OSError(errno.EIO, os.strerror(errno.EIO)) from error
         raise IndexUnusable(f"the lexical index is damaged ({error})") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # not an Exception, and not importable

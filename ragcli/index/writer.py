@@ -161,9 +161,9 @@ class Writer:
         To be asked for within the transaction (PURGE in the settings): a writer that dies
         before it has done so leaves it to the next one.
         """
-        generations.clean(self.catalog.index_dir, (self.generation,))
+        left = generations.clean(self.catalog.index_dir, (self.generation,))
         busy = self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if not busy:  # else a reader still looks at the state before
+        if not busy and not left:  # busy: a reader still looks at the state before
             self.catalog.set_meta({PURGE: False})
 
     def touch(self, file: int, stamp: Stamp) -> None:
