@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -80,27 +81,35 @@ def seed(name: str, folder: Path) -> None:
     (folder / ROWS).write_text(text, encoding="utf-8")
 
 
-def table() -> Iterator[str]:
-    """Headline score, its 95 % interval and n, by arm and set; then over all sets the paired
-    difference from `plain`, and the median of the seconds a question."""
+def tables() -> Iterator[str]:
+    """A table a model, the one with most rows first."""
     names = sorted(file.stem for file in KEPT.glob("*.jsonl"))
     sets = {name: list(kept(name).values()) for name in names}
-    yield (
-        "| | "
-        + " | ".join(f"{n.removesuffix('_dev')} {_metric(n)}" for n in names)
-        + (" | all, against plain | s |")
-    )
-    yield "| --- |" + " --- |" * (len(names) + 2)
+    models = Counter(row["model"] for rows in sets.values() for row in rows)
+    for model, _ in models.most_common():
+        mine = {name: [r for r in rows if r["model"] == model] for name, rows in sets.items()}
+        yield f"model {model}"
+        yield ""
+        yield from table({name: rows for name, rows in mine.items() if rows})
+        yield ""
+
+
+def table(sets: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Headline score, its 95 % interval and n, by arm and set; then over all sets the paired
+    difference from `plain`, and the median of the seconds a question."""
+    heads = [f"{name.removesuffix('_dev')} {_metric(name)}" for name in sets]
+    yield f"| | {' | '.join(heads)} | all, against plain | s |"
+    yield "| --- |" + " --- |" * (len(sets) + 2)
     plain = _by_question("plain", sets)
-    for arm in ARMS:
+    found = {row["arm"] for rows in sets.values() for row in rows}
+    for arm in [*(a for a in ARMS if a in found), *sorted(found.difference(ARMS))]:
         mine = {name: [row for row in rows if row["arm"] == arm] for name, rows in sets.items()}
-        if any(mine.values()):
-            cells = [_cell([r["scores"][_field(n)] for r in rows]) for n, rows in mine.items()]
-            seconds = [r["scores"]["seconds"] for rows in mine.values() for r in rows]
-            yield (
-                f"| `{arm}` | {' | '.join(cells)} | {_against(plain, _by_question(arm, sets))} "
-                f"| {median(seconds):.1f} |"
-            )
+        cells = [_cell([r["scores"][_field(n)] for r in rows]) for n, rows in mine.items()]
+        seconds = [r["scores"]["seconds"] for rows in mine.values() for r in rows]
+        yield (
+            f"| `{arm}` | {' | '.join(cells)} | {_against(plain, _by_question(arm, sets))} "
+            f"| {median(seconds):.1f} |"
+        )
 
 
 def _by_question(arm: str, sets: dict[str, list[dict[str, Any]]]) -> dict[tuple[str, str], float]:
@@ -151,7 +160,7 @@ def main() -> None:
     if asked.seed:
         seed(asked.seed[0], Path(asked.seed[1]))
     elif not asked.merge:
-        print("\n".join(table()))
+        print("\n".join(tables()))
 
 
 if __name__ == "__main__":
