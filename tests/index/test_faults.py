@@ -133,7 +133,11 @@ class Scene:
 
     def clean(self) -> None:
         """The index as it was before the action."""
-        shutil.rmtree(self.bench.index_dir, ignore_errors=True)
+        for _ in range(100):  # a thread of tantivy's may still be clearing up
+            shutil.rmtree(self.bench.index_dir, ignore_errors=True)
+            if not self.bench.index_dir.exists():
+                break
+            time.sleep(0.01)
         if self.saved.exists():
             shutil.copytree(self.saved, self.bench.index_dir)
 
