@@ -18,7 +18,7 @@ beside the checkout (RAGCLI_DATA), or generated text where there are none. Speed
 whole files of about --sample-mb. For 20 MB the files are taken again with other words if they
 are too few. --share S: in the memory runs every 1/S-th piece of passages is encoded, the others
 get a vector made up; the encoder is loaded and at work throughout. --quick is 0.3 MB, one round
-and a share of 1/50.
+and a share of 1/10.
 """
 
 from __future__ import annotations
@@ -347,7 +347,7 @@ def main() -> None:
         print(json.dumps(CHILDREN[name](*given)))
         return
     if arguments.quick:
-        arguments.sample_mb, arguments.repeat, arguments.share = 0.3, 1, 0.02
+        arguments.sample_mb, arguments.repeat, arguments.share = 0.3, 1, 0.1
     print(json.dumps(measured(arguments)))
 
 
