@@ -10,7 +10,7 @@ from ragcli.errors import UsageError
 from ragcli.events import FileDone
 from ragcli.index.asked import asked, still
 from ragcli.index.catalog import Catalog
-from ragcli.index.scan import Plan, Work, file_hash, scan
+from ragcli.index.scan import INDEXED, Plan, Work, file_hash, scan
 from ragcli.sources.walk import walk
 from ragcli.types import FileEntry
 
@@ -67,12 +67,15 @@ def freshness(catalog: Catalog, *, compared_bytes: int = COMPARED_BYTES) -> Fres
 
 
 def _looks_same(work: Work) -> bool:
-    """A file that could not be read and has its size and time still, as after a copy."""
+    """A file that could not be read and has its size and time still, as after a copy; its
+    content too where that was hashed."""
     known = work.known
-    if known is None or known.sha256:
+    if known is None or known.status in INDEXED:
         return False
     now = work.stamp
-    return (now.size, now.mtime_ns) == (known.stamp.size, known.stamp.mtime_ns)
+    if (now.size, now.mtime_ns) != (known.stamp.size, known.stamp.mtime_ns):
+        return False
+    return not known.sha256 or not _differs(work)
 
 
 def _differs(work: Work) -> bool:
