@@ -22,9 +22,11 @@ from ragcli.evaluate.metrics.knowledge import Piece
 from ragcli.evaluate.types import Dataset, GivenPassage, Question
 from ragcli.events import Event, Indexed
 from ragcli.index.reader import Reader
+from ragcli.index.schema import CHUNKING_VERSION, SCHEMA_VERSION
 from ragcli.index.update import update
 from ragcli.index.where import EVERYWHERE, Where
 from ragcli.paths import user_cache_dir
+from ragcli.text.analysis import ANALYZER_VERSION
 from ragcli.types import Document, Sentence
 
 Watching = Callable[[Event], None]
@@ -162,7 +164,7 @@ def build(
     Raises IndexLocked where another process is making it, ModelError, IndexUnusable.
     """
     key = content_key(dataset)
-    folder = user_cache_dir() / "eval" / "corpora" / f"{key[:16]}-{identity.sha256[:8]}"
+    folder = user_cache_dir() / "eval" / "corpora" / f"{key[:16]}-{_form(identity)}"
     root, index = folder / "texts", folder / "index"
     if not (folder / _READY).exists():
         _write(dataset, root)
@@ -174,6 +176,12 @@ def build(
             raise IndexUnusable("some of the evaluation's texts could not be indexed", hint=_AGAIN)
         (folder / _READY).touch()
     return Corpus(Reader.open(index, encoder, identity=identity), key, dataset, root)
+
+
+def _form(identity: EncoderIdentity) -> str:
+    """Of everything an index must share with this program; an older one is left alone."""
+    versions = f"{SCHEMA_VERSION}.{CHUNKING_VERSION}.{ANALYZER_VERSION}"
+    return f"{identity.sha256[:8]}-{identity.precision}-{versions}"
 
 
 def over(reader: Reader, dataset: Dataset) -> Corpus:

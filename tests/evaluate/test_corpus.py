@@ -67,6 +67,21 @@ def test_it_is_made_once_and_named_by_its_contents(
     assert content_key(load(file)) != content_key(dataset)
 
 
+def test_one_of_an_older_program_is_made_anew(
+    tmp_path: Path, encoder: Callable[[], Encoder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = load(write(tmp_path / "set.jsonl", ROWS))
+    monkeypatch.setenv("RAGCLI_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("ragcli.evaluate.corpus.SCHEMA_VERSION", 2)
+    with build(dataset, encoder, encoder().identity):
+        pass
+    events: list[object] = []
+    monkeypatch.undo()
+    monkeypatch.setenv("RAGCLI_CACHE_DIR", str(tmp_path / "cache"))
+    with build(dataset, encoder, encoder().identity, watch=events.append):
+        assert events
+
+
 def test_passage_labels_are_whole_documents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: Callable[[], Encoder]
 ) -> None:
