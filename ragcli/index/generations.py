@@ -148,11 +148,13 @@ def _last_passage(old: Path) -> int:
 
 
 def _vector_rows(catalog: Catalog, after: int) -> Iterator[tuple[int, bytes]]:
-    yield from catalog.connection.execute(
+    rows = catalog.connection.execute(
         "SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.id = p.vector_id "
         "WHERE p.id > ? ORDER BY p.id",
         (after,),
     )
+    for row in rows:  # noqa: UP028 - `yield from` would close the cursor after its database
+        yield row
 
 
 def _lexical_rows(catalog: Catalog, after: int) -> Iterator[LexicalRow]:

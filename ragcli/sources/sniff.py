@@ -124,6 +124,11 @@ def _magic(head: bytes) -> str:
     return ""
 
 
+def _is_text(head: bytes) -> bool:
+    """Text under the name of a binary format is read as text."""
+    return not (head.startswith(_OLE) or _magic(head) or _looks_binary(head))
+
+
 def _zip_names(head: bytes, tail: bytes) -> set[bytes]:
     """Names of parts at the start of an archive and in the list at its end."""
     names: set[bytes] = set()
@@ -152,7 +157,7 @@ def _container(head: bytes, tail: bytes, ending: str) -> Sniffed | None:
     kind = _zip_kind(head, tail) if head.startswith(b"PK") else ""
     if kind in ("xlsb", "odg"):
         return _old_office(kind) or Sniffed(None, f"format not supported yet: {kind}")
-    if kind := kind or _BY_ENDING.get(ending, ""):
+    if kind := kind or ("" if _is_text(head) else _BY_ENDING.get(ending, "")):
         return Sniffed(kind)
     if ending[1:] in _LATER:
         return Sniffed(None, f"format not supported yet: {ending[1:]}")
@@ -175,7 +180,8 @@ def inspect(path: Path, head: bytes, tail: bytes = b"") -> Sniffed:
     tail: of a zip archive the last `TAIL` bytes, which list its parts.
     """
     ending = path.suffix.lower()
-    if b"%PDF-" in head[:1024] or ending == ".pdf":
+    damaged_pdf = ending == ".pdf" and not _is_text(head) and not head.startswith(b"PK")
+    if b"%PDF-" in head[:1024] or damaged_pdf:
         return Sniffed("pdf")
     if (found := _container(head, tail, ending)) is not None:
         return found
