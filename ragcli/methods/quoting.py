@@ -11,7 +11,9 @@ from ragcli.methods.stages import Context
 from ragcli.text.normalise import readable
 from ragcli.types import Hit, Sentence
 
-STRONG = 1.5  # evidence (coverage + cosine, at most 2) from which a sentence answers by itself
+# Evidence (coverage + cosine, at most 2) from which a sentence answers by itself: of 120 XQuAD
+# questions 52 % reach it, 2 % after their source was taken out of the index.
+STRONG = 1.45
 
 
 def best_quotation(

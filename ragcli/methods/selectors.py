@@ -11,6 +11,7 @@ from ragcli.methods.frames import heading_of
 from ragcli.methods.retrieval import scaled
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.extraction import Candidate
+from ragcli.text.normalise import readable
 from ragcli.text.words import keys_of
 from ragcli.types import Hit, Sentence
 
@@ -54,7 +55,7 @@ def contexts_of(hits: Sequence[Hit]) -> tuple[Context, ...]:
 def candidates_of(contexts: Sequence[Context]) -> list[Candidate]:
     """The contexts' sentences in order, each under its document's title."""
     return [
-        Candidate(sentence.text, heading_of(context), context.document.language or "en")
+        Candidate(readable(sentence.text), heading_of(context), context.document.language or "en")
         for context in contexts
         for sentence in context.sentences
     ]
