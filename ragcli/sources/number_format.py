@@ -82,7 +82,7 @@ def _sections(code: str) -> tuple[_Section, ...]:
 
 def plain(value: float) -> str:
     """A number without a format: at most 15 digits, as spreadsheets keep them."""
-    if value == int(value) and abs(value) < 1e15:
+    if abs(value) < 1e15 and value == int(value):  # infinite after a percent format
         return str(int(value))
     return f"{value:.15g}"
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
@@ -168,6 +168,7 @@ def test_the_other_calendar() -> None:
     assert show(0, "yyyy-mm-dd", from_1904=True) == "1904-01-01"
 
 
+@example(1.7e308, "0%0")
 @given(
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(st.sampled_from('0#?.,%;"[]$€-ymdhs: \\_*E+@/AMP'), max_size=20),
