@@ -59,7 +59,7 @@ def list_models(
     config = configuration.load(env)
     found = inventory.everything(config)
     rows = [model_document(ref, current=current) for ref, current in found]
-    if _json(ctx, as_json):
+    if options.asks_json(ctx, as_json):
         env.json({"schema": "ragcli/models@1", "models": rows})
         return 0
     print_models(env.printer(), rows)
@@ -82,7 +82,7 @@ def info(
     config = configuration.load(env)
     ref, current = inventory.one(name, config)
     row = model_document(ref, current=current, whole=True)
-    if _json(ctx, as_json):
+    if options.asks_json(ctx, as_json):
         env.json({"schema": "ragcli/models@1", "models": [row]})
     else:
         print_model(env.printer(), row)
@@ -133,7 +133,7 @@ def pull(
     else:
         wanted = pulling.plan(source, file=file, sha256=sha256, revision=revision)
         ref = _fetch(env, wanted)
-    if _json(ctx, as_json):
+    if options.asks_json(ctx, as_json):
         row = model_document(ref, current=False, whole=True)
         env.json({"schema": "ragcli/models@1", "models": [row]})
     else:
@@ -151,9 +151,3 @@ def _fetch(env: Environment, wanted: Any) -> ModelRef:
         return pulling.fetch(wanted, lambda here, total: None)
     with download_bar(env.stderr, wanted.name, env.width) as advance:
         return pulling.fetch(wanted, advance)
-
-
-def _json(ctx: typer.Context, as_json: bool) -> bool:
-    """`--json` may stand before or behind the name of the subcommand."""
-    outer = ctx.parent.params if ctx.parent else {}
-    return as_json or bool(outer.get("as_json"))

@@ -56,6 +56,19 @@ Precision = Annotated[
         "--encoder-precision", metavar="P", help="exact, or int8: faster, finds nearly the same."
     ),
 ]
+Corpora = Annotated[
+    list[Path] | None,
+    typer.Option("--corpus", metavar="FILE", help="Texts to search; may be repeated."),
+]
+_LIMIT = "Questions, in an order that is fixed."
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help=_LIMIT)]
+LimitOfParts = Annotated[  # where questions are divided: a part needs one at least
+    int | None, typer.Option("--limit", metavar="N", min=2, help=_LIMIT)
+]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget-minutes", metavar="M", min=0, help="Stop after so long."),
+]
 Globs = Annotated[
     list[str] | None,
     typer.Option("--in", metavar="GLOB", help="Only files that match; may be repeated."),
@@ -140,3 +153,9 @@ def _nowhere() -> Environment:
 def environment(ctx: typer.Context) -> Environment:
     """The environment of this run."""
     return _environment(ctx)
+
+
+def asks_json(ctx: typer.Context, as_json: bool) -> bool:
+    """`--json` may stand before or behind the name of a subcommand."""
+    outer = ctx.parent.params if ctx.parent else {}
+    return as_json or bool(outer.get("as_json"))

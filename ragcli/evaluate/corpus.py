@@ -13,9 +13,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from ragcli.closing import Closing
 from ragcli.encoders.base import EncoderFactory, EncoderIdentity
 from ragcli.errors import IndexUnusable
 from ragcli.evaluate.metrics.knowledge import Piece
@@ -36,7 +35,7 @@ _READY = "ready"
 
 
 @dataclass(slots=True)
-class Corpus:
+class Corpus(Closing):
     """An open index and which of its documents are whose.
 
     key: of the texts' contents. places: path of each passage's file below the root, by
@@ -101,17 +100,6 @@ class Corpus:
 
     def close(self) -> None:
         self.reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def _at(self) -> dict[str, int]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.closing import Closing
 from ragcli.llm.base import Session
 
 Inner = TypeVar("Inner", bound=Session)
 
 
-class PassingSession(Generic[Inner]):
+class PassingSession(Closing, Generic[Inner]):
     """See `Session`, but for start and advance, which are the heirs' own. Closes the inner one."""
 
     def __init__(self, inner: Inner) -> None:
@@ -41,14 +41,3 @@ class PassingSession(Generic[Inner]):
 
     def close(self) -> None:
         self._inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.closing import Closing
 from ragcli.encoders.base import Encoder, EncoderFactory, EncoderIdentity
 from ragcli.errors import UsageError
 from ragcli.index.freshness import Freshness, freshness
@@ -53,7 +53,7 @@ class _Found:
     dense: RetrieverScore | None
 
 
-class Reader:
+class Reader(Closing):
     """A snapshot of one committed generation; a writer at work does not change it.
 
     The encoder is loaded by the first search that needs it.
@@ -86,17 +86,6 @@ class Reader:
         except BaseException:
             snapshot.catalog.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._snapshot.catalog.close()

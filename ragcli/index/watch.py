@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from ragcli.closing import Closing
 from ragcli.errors import UsageError
 from ragcli.events import FileDone
 from ragcli.sources.ignore import NAMES
@@ -60,7 +60,7 @@ class _Place:
         return any(self.folder.passes(name, folder=kind) for kind in (True, False))
 
 
-class Watcher:
+class Watcher(Closing):
     """Tells when files of `paths` may have changed. `say` gets a line where it has to poll."""
 
     def __init__(self, paths: Sequence[Path], say: Callable[[str], None]) -> None:
@@ -74,15 +74,7 @@ class Watcher:
         self._looked: bytes = b""
         self._cost = 0.0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
 

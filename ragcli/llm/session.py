@@ -9,12 +9,11 @@ context. A hidden sequence, the keeper, holds a prefix from one `start` to the n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcli.closing import Closing
 from ragcli.errors import ContextFull
 from ragcli.llm.backend import Backend, Status, failure
 from ragcli.llm.base import Feed, Output, Tokens
@@ -28,7 +27,7 @@ RESERVE = 512  # cells kept for the tokens each branch will be fed, when the siz
 _GRAIN = 512  # contexts are a multiple of this
 
 
-class BranchSession:
+class BranchSession(Closing):
     """The `Session` protocol over a backend.
 
     make(n_ctx) creates a backend of that many cells. n_ctx None: the size follows the
@@ -134,17 +133,6 @@ class BranchSession:
             self._open.close()
         self._open = None
         self._state = [Branch() for _ in self._state]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def _backend(self) -> Backend:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from ragcli.cite.evidence import Evidence, Limits, nearness, view, weigh
 from ragcli.cite.question import parse_question
 from ragcli.cite.related import with_related
 from ragcli.cite.verify import Verifier, open_verifier
+from ragcli.closing import Closing
 from ragcli.decoding.settings import Settings
 from ragcli.errors import UsageError
 from ragcli.events import Cited, Event, Finished, Progress, Retrieved, Selected
@@ -56,7 +56,7 @@ def never() -> bool:
     return False
 
 
-class Asker:
+class Asker(Closing):
     """Answers questions over one index with one generator.
 
     Sessions and the verifier are kept between questions, so that a batch loads a model once.
@@ -81,17 +81,6 @@ class Asker:
         other = Asker(self._reader, self._generator, settings, options)
         other._sessions, other._verifiers = self._sessions, self._verifiers
         return other
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Frees the sessions; the reader and the generator stay open."""

@@ -13,9 +13,9 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
+from ragcli.closing import Closing
 from ragcli.events import FileDone
 from ragcli.sources import wire
 from ragcli.sources.child import Worker, death
@@ -43,7 +43,7 @@ def _done(entry: FileEntry, status: FileStatus, reason: str) -> FileDone:
     return FileDone(entry.path, status, reason, entry.size)
 
 
-class Extractor:
+class Extractor(Closing):
     """Reads files in worker processes, results in the order of the input.
 
     workers: processes, started when needed. time_limit: seconds a file gets, plus ten
@@ -66,17 +66,6 @@ class Extractor:
         self._size_limit = size_limit
         self._workers: list[Worker[_Slot]] = []
         self._selector = selectors.DefaultSelector()
-
-    def __enter__(self) -> Extractor:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End all workers at once; files in flight are dropped."""

@@ -45,7 +45,7 @@ def report(
     page = build(read(folder), high=HIGH_FACTOR)
     file = out or folder / NAME
     _write(file, html(page))
-    if as_json or (ctx.parent is not None and ctx.parent.params.get("as_json")):
+    if options.asks_json(ctx, as_json):
         arms = [row.name for row in page.tables[0].rows]
         env.json({
             "schema": "ragcli/report@1", "path": file, "questions": len(page.questions),

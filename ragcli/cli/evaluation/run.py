@@ -49,19 +49,10 @@ def run(
     ablate: Annotated[
         str | None, typer.Option("--ablate", metavar="NAME", help="A list of arms from a paper.")
     ] = None,
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option("--corpus", metavar="FILE", help="Texts to search; may be repeated."),
-    ] = None,
+    corpus: options.Corpora = None,
     index: options.IndexDir = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", min=1, help="Questions, in an order that is fixed."),
-    ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget-minutes", metavar="M", min=0, help="Stop after so long."),
-    ] = None,
+    limit: options.Limit = None,
+    budget: options.Budget = None,
     style: Annotated[
         str, typer.Option("--style", metavar="S", help="Answers: short or sentence.")
     ] = "short",
@@ -102,7 +93,7 @@ def run(
     """
     env = options.environment(ctx)
     config = configuration.load(env, {**ctx.params, "ctx": ctx_size})
-    as_json = as_json or bool(ctx.parent is not None and ctx.parent.params.get("as_json"))
+    as_json = options.asks_json(ctx, as_json)
     if style not in ("short", "sentence") or premise not in ("sentence", "passage"):
         raise UsageError("--style is short or sentence, --premise sentence or passage")
     arms = _arms(methods, ablate)

@@ -54,10 +54,7 @@ def simulate(
         bool, typer.Option("--alone", help="Answer from each sentence by itself, too.")
     ] = False,
     plots: Annotated[bool, typer.Option("--plots", help="Draw them into --out.")] = False,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget-minutes", metavar="M", min=0, help="Stop after so long."),
-    ] = None,
+    budget: options.Budget = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Where answers and plots are kept.")
     ] = None,
@@ -78,7 +75,7 @@ def simulate(
     """
     env = options.environment(ctx)
     config = configuration.load(env, {**ctx.params, "ctx": ctx_size})
-    as_json = as_json or bool(ctx.parent is not None and ctx.parent.params.get("as_json"))
+    as_json = options.asks_json(ctx, as_json)
     design = _design(
         grid, spacing, cap, noisy_gold, alone, engine.parse(config.assignments).sampling.seed
     )

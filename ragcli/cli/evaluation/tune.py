@@ -34,22 +34,13 @@ def tune(
     what: Annotated[
         str, typer.Option("--what", metavar="P,…", help="Some of delta, drag, fke, abstain.")
     ] = "drag,fke,abstain",
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option("--corpus", metavar="FILE", help="Texts to search; may be repeated."),
-    ] = None,
+    corpus: options.Corpora = None,
     index: options.IndexDir = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", min=2, help="Questions, in an order that is fixed."),
-    ] = None,
+    limit: options.LimitOfParts = None,
     folds: Annotated[
         int, typer.Option("--folds", metavar="K", min=2, help="Parts of the cross-validation.")
     ] = 5,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget-minutes", metavar="M", min=0, help="Stop after so long."),
-    ] = None,
+    budget: options.Budget = None,
     share: Annotated[
         float,
         typer.Option("--share", metavar="S", min=0, max=1, help="Share of tokens to calibrate."),
@@ -100,7 +91,7 @@ def tune(
 
     env = options.environment(ctx)
     config = configuration.load(env, {**ctx.params, "ctx": ctx_size})
-    as_json = as_json or bool(ctx.parent is not None and ctx.parent.params.get("as_json"))
+    as_json = options.asks_json(ctx, as_json)
     file = out or FILE
     if style not in (None, "short", "sentence"):
         raise UsageError("--style is short or sentence")

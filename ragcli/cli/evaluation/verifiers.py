@@ -36,10 +36,7 @@ def verifiers(
         list[str] | None,
         typer.Option("--verifier", metavar="V", help="lexical, llm or nli:PATH; may be repeated."),
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", min=2, help="Questions, in an order that is fixed."),
-    ] = None,
+    limit: options.LimitOfParts = None,
     model: options.Model = None,
     threads: options.Threads = None,
     ctx_size: options.Ctx = None,
@@ -64,7 +61,7 @@ def verifiers(
         check_verifier(spec)
     pairs = _pairs(data, limit)
     results = [_judged(env, config, spec, pairs) for spec in specs]
-    if as_json or (ctx.parent is not None and ctx.parent.params.get("as_json")):
+    if options.asks_json(ctx, as_json):
         asked = len({pair.question_id for pair in pairs})
         env.json(verifiers_document(results, data=data.name, questions=asked))
     else:

@@ -36,15 +36,9 @@ def organizer(
         Path, typer.Option("--data", metavar="FILE", help="Questions with answers, JSON lines.")
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the organizer.")],
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option("--corpus", metavar="FILE", help="Texts to search; may be repeated."),
-    ] = None,
+    corpus: options.Corpora = None,
     index: options.IndexDir = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", min=2, help="Questions, in an order that is fixed."),
-    ] = None,
+    limit: options.LimitOfParts = None,
     base: Annotated[
         Path | None,
         typer.Option("--base", metavar="DIR", help="Encoder to train (default: the bundled one)."),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ragcli.cli.environment import Environment
+from ragcli.closing import Closing
 
 if TYPE_CHECKING:
     from ragcli.render.terminal import Printer
 
 
-class Bars:
+class Bars(Closing):
     """A bar for what goes on, on a terminal; nothing elsewhere."""
 
     def __init__(self, env: Environment) -> None:
@@ -21,15 +21,7 @@ class Bars:
         self._what = ""
         self._tick: Callable[[int], None] = lambda done: None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._stack.close()
 
     def watch(self, what: str, done: int, total: int) -> None:
