@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragcli.cite.claims import SHORT, bare, is_refusal
 from ragcli.cite.question import Question, Term, keys_in, meets
 from ragcli.cite.verify import other_figure
+from ragcli.text.labels import other_one
 from ragcli.text.normalise import readable
 from ragcli.text.words import alike, fold, keys_of, words
 from ragcli.types import AnswerSentence, Verdict
@@ -50,6 +51,8 @@ def objection(
     """
     if not sentences:
         return "the model gave no answer"
+    if asked := other_one(question.text, "\n".join(shown.texts), language):
+        return f"the documents found say nothing of “{asked}”"
     keys = frozenset().union(*(keys_in(question, text, language) for text in shown.texts))
     reasons = [_sentence_objection(question, s, keys, shown.score, language) for s in sentences]
     if "" not in reasons:
@@ -82,6 +85,8 @@ def _sentence_objection(
     cited = " ".join(citation.sentence.text for citation in sentence.citations)
     if other_figure(readable(cited), said, language):
         return "the answer gives another figure than the sentence that it rests on"
+    if asked := other_one(question.text, f"{said}\n{readable(cited)}", language):
+        return f"the answer does not speak of “{asked}” but of another one"
     if sentence.verdict is Verdict.UNSUPPORTED:
         return "no sentence of the documents supports the answer"
     if not adds_something(question, said, language):

@@ -14,6 +14,7 @@ from typing import Protocol
 from ragcli.cite.yesno import LlmVerifier as LlmVerifier
 from ragcli.errors import UsageError
 from ragcli.llm.base import Generator
+from ragcli.text.labels import label_key, labelled
 from ragcli.text.words import Word, alike, fold, words
 from ragcli.types import Verdict
 
@@ -98,7 +99,7 @@ def other_figure(premise: str, hypothesis: str, language: str = "en") -> bool:
 
 
 def counted(text: str, language: str = "en") -> dict[tuple[str, str], set[str]]:
-    """What a text counts ("22 times") and numbers ("room 20"), to its figures.
+    """What a text counts ("22 times"), and numbers or letters ("room 20", "Pump A"), to those.
 
     Keys: the word right after a figure or right before it, and on which side it stands.
     """
@@ -106,9 +107,8 @@ def counted(text: str, language: str = "en") -> dict[tuple[str, str], set[str]]:
     for first, second in pairwise(words(text, language)):
         if first.kind == "number" and second.kind in ("word", "name"):
             table.setdefault((second.key, "after"), set()).add(first.key)
-        touching = not text[first.end : second.start].strip()
-        if second.kind == "number" and first.kind in ("word", "name") and touching:
-            table.setdefault((first.key, "before"), set()).add(second.key)
+    for what, label in labelled(text, language):
+        table.setdefault((what.key, "before"), set()).add(label_key(label))
     return table
 
 

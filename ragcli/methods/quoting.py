@@ -8,6 +8,7 @@ from dataclasses import replace
 from ragcli.cite.evidence import PassageView, weigh
 from ragcli.cite.question import Question, meets
 from ragcli.methods.stages import Context
+from ragcli.text.labels import other_one
 from ragcli.text.normalise import readable
 from ragcli.types import Hit, Sentence
 
@@ -22,7 +23,8 @@ def best_quotation(
     """The one sentence, of those shown to the model, with the strongest evidence of its own.
 
     A sentence that holds the kind of thing asked for (a time, a number) comes before one
-    that does not; headings state nothing. Empty where no sentence was shown.
+    that does not; headings state nothing, and what speaks of another one than was asked of
+    ("Pump B", not "Pump A") is no answer. Empty where no sentence was shown.
     """
     similar = {
         sentence.id: score
@@ -38,7 +40,15 @@ def best_quotation(
         fits = meets(question.expects, text, question.keys, language)
         return fits, weigh(question, [view], language).score
 
-    stating = [(c, s) for c in shown for s in c.sentences if not s.is_heading]
+    stating = [
+        (c, s)
+        for c in shown
+        for s in c.sentences
+        if not s.is_heading and not other_one(question.text, readable(s.text), language)
+    ]
+    read = "\n".join(readable(s.text) for c in shown for s in c.sentences)
+    if other_one(question.text, read, language):
+        return ()
     if not stating:
         return ()
     context, sentence = max(stating, key=strength)

@@ -11,6 +11,7 @@ from ragcli.methods.frames import heading_of
 from ragcli.methods.retrieval import scaled
 from ragcli.methods.stages import Context, Selection, Tools
 from ragcli.selection.extraction import Candidate
+from ragcli.text.labels import other_one
 from ragcli.text.normalise import readable
 from ragcli.text.words import keys_of
 from ragcli.types import Hit, Sentence
@@ -64,12 +65,12 @@ def candidates_of(contexts: Sequence[Context]) -> list[Candidate]:
 def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sentence]:
     """Sentences of the hits, the most similar to the question first, headings after all others.
 
-    So are fragments that only repeat words of the question, headings in all but name. Ties: by
-    rank and text order.
+    So are fragments that only repeat words of the question, headings in all but name, and what
+    speaks of another one than was asked of ("Pump B", not "Pump A"). Ties: by rank and text order.
     """
     sentences = [sentence for hit in hits for sentence in hit.passage.sentences]
     last = [
-        sentence.is_heading or _echoes(sentence.text, question, hit.document.language or "en")
+        sentence.is_heading or _beside(sentence.text, question, hit.document.language or "en")
         for hit in hits
         for sentence in hit.passage.sentences
     ]
@@ -82,6 +83,10 @@ def rank_sentences(question: str, hits: Sequence[Hit], tools: Tools) -> list[Sen
         scores = (vectors[1:] @ vectors[0]).tolist()
     order = sorted(range(len(sentences)), key=lambda i: (last[i], -scores[i], i))
     return [sentences[i] for i in order]
+
+
+def _beside(text: str, question: str, language: str) -> bool:
+    return _echoes(text, question, language) or bool(other_one(question, readable(text), language))
 
 
 def _echoes(text: str, question: str, language: str) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from ragcli.selection.mention import Mentions
 from ragcli.selection.phrases import Phrase, phrases
 from ragcli.selection.signals import Scores, best
+from ragcli.text.labels import other_one
 from ragcli.types import Span
 
 Prompting = Literal["disentangled", "standard"]
@@ -100,8 +101,16 @@ def extract(
         if order is not None:
             found = [found[at] for at in best(order, len(found))]
         fragments = tuple(found[:FRAGMENTS])
-    scores = scorer.sentences(question, [one.text for one in fragments])
+    scores = _own_first(
+        question, candidates, scorer.sentences(question, [one.text for one in fragments])
+    )
     return Extraction(best(scores, m), fragments, scores)
+
+
+def _own_first(question: str, candidates: Sequence[Candidate], scores: Scores) -> Scores:
+    """What speaks of another one than was asked of ("Pump B", not "Pump A") after all others."""
+    other = np.array([bool(other_one(question, c.text, c.language)) for c in candidates])
+    return np.asarray(scores - other * (np.ptp(scores) + 1.0))
 
 
 def fragments_of(

@@ -85,3 +85,15 @@ def test_an_acronym_that_a_source_spells_out_is_held() -> None:
     assert "CEO" in objection(question, said, Shown(KNOWN, 1.6))
     known = [*KNOWN, "Its chief executive officer was Mira Oskan."]
     assert objection(question, said, Shown(known, 1.6)) == ""
+
+
+def test_an_answer_about_another_one_does_not_stand() -> None:
+    texts = ["Pump A gives 4.2 bar.", "Pump B gives 7.1 bar."]
+    (source,) = sources(texts[1])
+    citation = Citation(1, ISLAND, source.sentence, 0.9, Verdict.SUPPORTED)
+    said = AnswerSentence(Span(0, 8), "7.1 bar.", (citation,), Verdict.SUPPORTED)
+    asked = [parse_question(f"What does Pump {letter} give?") for letter in "ABC"]
+    reasons = [objection(question, [said], Shown(texts)) for question in asked]
+    assert "not speak of “Pump A”" in reasons[0]
+    assert reasons[1] == ""
+    assert "say nothing of “Pump C”" in reasons[2]
