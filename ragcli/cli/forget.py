@@ -32,6 +32,7 @@ def forget(
 
     Exit code 2 if nothing of it is in the index.
     """
+    from ragcli.index.asked import still_asked
     from ragcli.index.update import forget as forget_path
     from ragcli.render.indexing import index_document, print_forgotten
 
@@ -39,6 +40,11 @@ def forget(
     config = configuration.load(env, ctx.params)
     folder = engine.index_dir(config)
     report = run(env, forget_path(folder, named(path)), as_lines=False)
+    if (over := still_asked(folder, named(path))) is not None:
+        env.note(
+            f"{shown(over)} is indexed as a whole: the next run takes this in again, unless a"
+            " .ragcliignore names it"
+        )
     if as_json:
         env.json(index_document(report, folder))
     else:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,10 @@ def load(path: Path, limit: int | None = None, corpora: Sequence[Path] = ()) -> 
     beside the data, where it is there. Passages without labels of what is needed are searched
     together, with `DISTRACTORS` beside them. Raises UsageError, naming line and field.
     """
-    questions = tuple(_questions(path))
+    rows = list(_questions(path))
+    questions = tuple(one for one in rows if one is not None)
+    if not questions:
+        raise UsageError(f"{shown(path)} holds no questions with answers", hint=_FORM)
     _check_ids(path, questions)
     labelled = any(any(one.gold for one in q.passages) for q in questions)
     own = any(q.passages for q in questions) and labelled
@@ -48,14 +51,14 @@ def load(path: Path, limit: int | None = None, corpora: Sequence[Path] = ()) -> 
     files = list(corpora) or ([] if own else _beside(path, questions, bool(loose)))
     corpus = (*loose, *(one for file in files for one in read_corpus(file)))
     _check_gold(path, questions, corpus)
-    dataset = Dataset(path.stem, questions, corpus, own)
+    dataset = Dataset(path.stem, questions, corpus, own, len(rows) - len(questions))
     return dataset if limit is None else first(dataset, limit)
 
 
 def first(dataset: Dataset, n: int) -> Dataset:
     """The first n questions in the order of a hash of their ids: the same ones everywhere."""
     ordered = sorted(dataset.questions, key=lambda q: hashlib.sha256(q.id.encode()).digest())
-    return Dataset(dataset.name, tuple(ordered[:n]), dataset.corpus, dataset.own)
+    return replace(dataset, questions=tuple(ordered[:n]))
 
 
 def read_corpus(path: Path) -> Iterator[GivenPassage]:
@@ -158,7 +161,7 @@ def _complaint(error: ValueError | RecursionError) -> str:
             return "a number of too many digits"
 
 
-def _questions(path: Path) -> Iterator[Question]:
+def _questions(path: Path) -> Iterator[Question | None]:
     found = False
     for row in _rows(path):
         found = True
@@ -167,7 +170,8 @@ def _questions(path: Path) -> Iterator[Question]:
         raise UsageError(f"{shown(path)} holds no questions", hint=_FORM)
 
 
-def _question(row: _Row) -> Question:
+def _question(row: _Row) -> Question | None:
+    """None for one that is said to have no answer."""
     text = row.want("question", str)
     answers, parts = _answers(row)
     pairs = [row.within("qa_pairs", one) for one in row.get("qa_pairs") or ()]
@@ -175,6 +179,8 @@ def _question(row: _Row) -> Question:
     golds = [pair.get("gold_passage") for pair in pairs] + list(row.get("gold") or ())
     claims = row.texts("claims")
     if not (answers or parts or claims or row.get_text("answer")):
+        if row.get("answers") == []:
+            return None
         row.refuse("answers", "is missing")
     start = row.get("answer_start")
     if start is not None and (not isinstance(start, int) or isinstance(start, bool) or start < 0):

@@ -49,6 +49,7 @@ class Question:
 class Dataset:
     """Questions, and the texts they are answered from.
 
+    left_out: questions whose list of answers is empty; what has no answer cannot be scored.
     corpus: shared by all questions. own: whether a question is answered from its own passages
     alone. Both empty: from the user's index.
     """
@@ -57,6 +58,7 @@ class Dataset:
     questions: tuple[Question, ...]
     corpus: tuple[GivenPassage, ...] = ()
     own: bool = False
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

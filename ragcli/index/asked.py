@@ -75,6 +75,14 @@ def without(catalog: Catalog, paths: Sequence[Path]) -> list[Any]:
     return [_stored(path, catalog.index_dir) for path in rest]
 
 
+def still_asked(index_dir: Path, path: Path) -> Path | None:
+    """What a run without arguments goes by and would meet `path` in; None if there is nothing."""
+    real = Path(os.path.realpath(path))
+    with closing(Catalog.open(index_dir)) as catalog:
+        over = (one for one in asked(catalog) if real.is_relative_to(one))
+        return next(over, None) if os.path.lexists(real) else None
+
+
 def still(catalog: Catalog, paths: Iterable[Path]) -> list[Path]:
     """Those that are there, on the disk or in the catalog."""
     return [path for path in paths if os.path.lexists(path) or known_under(catalog, path)]

@@ -17,14 +17,19 @@ from ragcli.render.terminal import Printer, columns
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Methods and the settings that act on them."""
+    """Methods and the settings that act on them. decoder: the one asked for by name, or ""."""
 
     methods: tuple[MethodRow, ...]
     settings: tuple[Row, ...]
+    decoder: str = ""
 
 
 def catalogue(name: str | None = None) -> Catalogue:
-    """Everything, or the method `name` and its settings. Raises UsageError."""
+    """Everything, or the method or decoder `name` and its settings. Raises UsageError."""
+    if name in DECODERS and name not in METHODS:
+        namespace = DECODERS[name].options.namespace
+        rows = (row for row in describe(SETTINGS) if row.key.partition(".")[0] == namespace)
+        return Catalogue((), tuple(rows), name)
     if name is not None:
         one = describe_method(name)
         return Catalogue((one,), one.settings)
@@ -77,7 +82,9 @@ def print_methods(printer: Printer, shown: Catalogue) -> None:
 
 
 def print_method(printer: Printer, shown: Catalogue) -> None:
-    """One method: its stages, where it comes from, its settings."""
+    """One method: its stages, where it comes from, its settings. Or a decoder and its settings."""
+    if shown.decoder:
+        printer.line((shown.decoder, "number"), f"  {DECODERS[shown.decoder].summary} (--decode)")
     for one in shown.methods:
         printer.line((one.name, "number"), f"  {one.summary}")
         stages = [[f"  {stage}", made] for stage, made in one.stages.items()]

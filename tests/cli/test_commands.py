@@ -187,6 +187,7 @@ def test_forget(copied, monkeypatch):
     result = invoke("forget", "keepers.txt")
     assert result.code == 0
     assert result.out.startswith("1 file removed; 4 passages left")
+    assert "the next run takes this in again, unless a .ragcliignore names it" in result.err
     assert Path("keepers.txt").exists()
     assert "keepers" not in invoke("search", "keeper bees").out
     again = invoke("forget", "keepers.txt", "--json")
@@ -203,6 +204,10 @@ def test_methods():
     assert [each["name"] for each in one["methods"]] == ["fke"]
     assert "documents and sentences fused" in invoke("methods").out
     assert "Hybrid" in invoke("methods", "fke").out
+    decoder = invoke("methods", "cad").out
+    assert "cad.a" in decoder
+    assert "drag.gamma" not in decoder
+    assert "drag.gamma" in invoke("methods", "drag-all").out
     wrong = invoke("methods", "fkee")
     assert (wrong.code, "did you mean fke" in wrong.err) == (2, True)
 

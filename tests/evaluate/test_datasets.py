@@ -46,6 +46,15 @@ def test_shapes(
     assert found.id
 
 
+def test_questions_without_an_answer_are_counted_and_left_out(tmp_path: Path) -> None:
+    rows = [{"question": "q?", "answers": ["a"]}, {"question": "r?", "answers": []}]
+    found = load(write(tmp_path / "x.jsonl", rows))
+    assert [one.text for one in found.questions] == ["q?"]
+    assert found.left_out == 1
+    with pytest.raises(UsageError, match="no questions with answers"):
+        load(write(tmp_path / "y.jsonl", rows[1:]))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -14,7 +14,7 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options, organizers
 from ragcli.cli.environment import Environment
-from ragcli.cli.evaluation.telling import progress, say_cost, show
+from ragcli.cli.evaluation.telling import progress, say_cost, say_left_out, show
 from ragcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def run(
         raise UsageError("--style is short or sentence, --premise sentence or passage")
     arms = _arms(methods, ablate)
     dataset = _dataset(data, corpus)
+    say_left_out(env, dataset)
     asked = _Asked(env, config, dataset, arms, limit, style, premise, not abstain)
     plan = asked.plan()  # what is wrong with it shows before anything is opened
     with _bench(asked, out) as bench:

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from ragcli.evaluate.cost import Estimate
     from ragcli.evaluate.plan import Plan
     from ragcli.evaluate.runner import Bench, Done
+    from ragcli.evaluate.types import Dataset
+
+
+def say_left_out(env: Environment, dataset: Dataset) -> None:
+    """Questions that are said to have no answer."""
+    if dataset.left_out:
+        env.note(f"questions without answers are left out: {dataset.left_out}")
 
 
 def say_cost(env: Environment, plan: Plan, cost: Estimate, budget: float | None) -> None:
