@@ -27,13 +27,14 @@ from ragcli.cite.claims import (
 from ragcli.cite.claims import with_question as in_context
 from ragcli.cite.verify import Verifier, verdict
 from ragcli.text.normalise import readable
-from ragcli.text.words import Word, words
+from ragcli.text.words import Word, keys_of, words
 from ragcli.types import AnswerSentence, Citation, Document, Source, Span, Step, Verdict
 
 Scores = NDArray[np.float64]
 # (claims, sources) texts → (claims, sources) cosines
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]]
 
+_STEP_DOWN = " > "
 _KIND = {"name": 1.5, "number": 2.0, "ordinal": 1.5, "word": 1.0}
 
 
@@ -80,7 +81,7 @@ def attribute(
     scores = score_sources(question, text, spans, steps, sources, similarity, options, language)
     chosen = [
         ()
-        if is_filler(said) or is_refusal(said)
+        if is_filler(said) or is_refusal(said) or _is_path(said, sources, documents, language)
         else choose(in_context(said, question, language), row, sources, options, language)
         for said, row in zip(stated, scores, strict=True)
     ]
@@ -98,6 +99,22 @@ def attribute(
         quotations = false_quotations(said, texts)
         result.append(AnswerSentence(span, said, citations, one, quotations))
     return tuple(result)
+
+
+def _is_path(
+    said: str, sources: Sequence[Source], documents: Mapping[int, Document], language: str
+) -> bool:
+    """Whether it is the line of headings over a source, copied from the prompt: no statement."""
+    if _STEP_DOWN not in said:
+        return False
+    own = keys_of(said, language)
+    return any(own <= keys_of(_above(source, documents), language) for source in sources)
+
+
+def _above(source: Source, documents: Mapping[int, Document]) -> str:
+    """Title and headings that a sentence stands under."""
+    title = documents[source.sentence.document_id].title
+    return _STEP_DOWN.join(part for part in (title, source.sentence.heading) if part)
 
 
 def _citation(
@@ -268,8 +285,7 @@ def premise(sources: Sequence[Source], documents: Mapping[int, Document]) -> str
     parts: list[str] = []
     last = ""
     for source in sources:
-        title = documents[source.sentence.document_id].title
-        above = " > ".join(part for part in (title, source.sentence.heading) if part)
+        above = _above(source, documents)
         if above and above != last:
             parts.append(f"{above}:")
             last = above

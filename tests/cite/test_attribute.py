@@ -71,6 +71,17 @@ def test_a_heading_is_never_cited() -> None:
     assert cited(sentence) == [2]
 
 
+def test_the_headings_of_the_prompt_are_no_statement() -> None:
+    under = [
+        replace(one, sentence=replace(one.sentence, heading="4. The Sandholm light"))
+        for one in SOURCES
+    ]
+    text = "Island > 4. Mira Oskan was the first keeper of the light."
+    copied, said = attribute("Who?", text, (), under, DOCUMENTS, no_similarity, LexicalVerifier())
+    assert (cited(copied), copied.verdict) == ([], Verdict.UNSUPPORTED)
+    assert cited(said) == [2]
+
+
 def test_a_bare_answer_is_read_with_its_question() -> None:
     (sentence,) = cite("12", "How many jars of honey were sold a year?")
     assert cited(sentence) == [3]
