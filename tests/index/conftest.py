@@ -19,6 +19,8 @@ from ragcli.index.update import update
 from ragcli.sources.read import NotADocument, Parsed, load_whole
 from ragcli.types import FileEntry, FileStatus
 
+pytest.register_assert_rewrite(f"{__package__}.scene")  # explained as in a file of tests
+
 DIMENSION = 64
 
 
