@@ -138,9 +138,9 @@ def _sentences(text: str, unit: Span, language: str) -> Iterator[Span]:
 def split_sentences(text: str, blocks: Sequence[Block], language: str = "en") -> list[Span]:
     """Ascending, disjoint, stripped sentence spans of a text; none crosses a block.
 
-    Every visible character of a block is in a sentence, noise apart (`noise`). Line
-    ends of wrapped text are no sentence ends; table rows, list items, lines of code
-    and of logs are. A heading is one sentence. Sentences have at most `LONGEST`
+    Every visible character of a block is in a sentence, but for noise (`noise`) and the
+    rules of tables. Line ends of wrapped text are no sentence ends; table rows, list
+    items, lines of code and of logs are. A heading is one sentence. Sentences have at most `LONGEST`
     characters. No blocks: the whole text is one paragraph block. Unknown languages
     follow English rules. Time is linear in the text.
     """

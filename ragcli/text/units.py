@@ -76,10 +76,27 @@ def _paragraph(text: str, lines: list[Span]) -> Iterator[Span]:
     yield Span(start, lines[-1].end)
 
 
+def _is_rule(line: str, *, in_table: bool) -> bool:
+    """Whether a line only rules a table: `|---|:-:|`, `+====+`, `===== ====`.
+
+    in_table: a rule of one piece is one too, which elsewhere may underline a title.
+    """
+    bare = line.strip(" \t>")
+    if not bare or bare.strip("-=+|: \t") or ("-" not in bare and "=" not in bare):
+        return False
+    pieces = bare.split()
+    return (
+        in_table
+        or "|" in bare
+        or bare[0] == "+"
+        or (len(pieces) > 1 and all(len(one) > 1 for one in pieces))
+    )
+
+
 def _prose(text: str, block: Block) -> Iterator[Span]:
     run: list[Span] = []
     for line in _lines(text, block.start, block.end):
-        if len(line):
+        if len(line) and not _is_rule(line.of(text), in_table=False):
             run.append(line)
         elif run:
             yield from _paragraph(text, run)
@@ -89,10 +106,14 @@ def _prose(text: str, block: Block) -> Iterator[Span]:
 
 
 def _rows(text: str, block: Block) -> Iterator[Span]:
-    """One unit a line; lines without a letter or digit (rules, brackets) join the one before."""
+    """One unit a line; lines without a letter or digit (brackets) join the one before.
+
+    Rules of a table are in none.
+    """
     current: Span | None = None
+    in_table = block.kind == "table"
     for line in _lines(text, block.start, block.end):
-        if not len(line):
+        if not len(line) or (in_table and _is_rule(line.of(text), in_table=True)):
             continue
         if current is not None and not any(map(str.isalnum, line.of(text))):
             current = Span(current.start, line.end)

@@ -94,6 +94,13 @@ def test_lines(text: str, sentences: list[str]) -> None:
     [
         ("heading", "What is it? A valve.", ["What is it? A valve."]),
         ("table", "Name | Dr. X\nAge | 3\n", ["Name | Dr. X", "Age | 3"]),
+        ("table", "+--+\n| a |\n+==+\n| b |\n---\n| c |", ["| a |", "| b |", "| c |"]),
+        (
+            "paragraph",
+            "See here\n> | a | b |\n> |:-:|---|\n> | 1 | 2 |",
+            ["See here", "> | a | b |", "> | 1 | 2 |"],
+        ),
+        ("paragraph", "A title\n-------\nText.", ["A title", "-------\nText."]),
         (
             "code",
             "def f(x):\n    return (\n        x\n    )\n",
@@ -172,7 +179,13 @@ def test_spans_are_exact(text: str, language: str, data: st.DataObject) -> None:
         assert any(block.start <= span.start and span.end <= block.end for block in blocks)
         covered |= set(range(span.start, span.end))
         last = span.end
-    assert {at for at, char in enumerate(text) if not char.isspace()} <= covered
+    for block in blocks:  # all of it, but for the rules of tables
+        at = block.start
+        for line in text[block.start : block.end].split("\n"):
+            if line.strip("-=+|:> \t"):
+                visible = {at + i for i, char in enumerate(line) if not char.isspace()}
+                assert visible <= covered
+            at += len(line) + 1
 
 
 HOSTILE = {
