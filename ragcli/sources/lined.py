@@ -76,6 +76,28 @@ class Lined:
             at += 1
         return last
 
+    def shown(self) -> tuple[str, tuple[Block, ...]]:
+        """(text, blocks): lines of which nothing is in a block are empty in the text.
+
+        So that nothing left out is searched or shown within a passage round it, and line n
+        stays line n of the file. The blocks found must ascend.
+        """
+        lines: list[str] = []
+        blocks: list[Block] = []
+        removed, begun, ended = 0, 0, 0  # characters; blocks that began, that ended so far
+        for start, line in zip(self.starts, self.lines, strict=True):
+            while begun < len(self.blocks) and self.blocks[begun].start < start + len(line):
+                one = self.blocks[begun]
+                at, end = one.start - removed, one.end - removed
+                blocks.append(Block(at, end, one.kind, one.level, one.name))
+                begun += 1
+            while ended < begun and self.blocks[ended].end <= start:
+                ended += 1
+            said = ended < begun
+            lines.append(line if said else "")
+            removed += 0 if said else len(line)
+        return "\n".join(lines), tuple(blocks)
+
     def filled(self, first: int, after: int) -> Iterator[int]:
         """Numbers of the lines in a range that are not blank."""
         return (at for at in range(first, after) if self.lines[at].strip())

@@ -1,4 +1,4 @@
-"""Org mode: structure from its lines, text as in the file (markup in lines stays).
+"""Org mode: structure from its lines, which are as in the file (their markup stays).
 
 Own scanner, as for Markdown: orgparse knows headlines only, and gives no offsets.
 """
@@ -16,6 +16,7 @@ _HEADLINE = re.compile(
     r"(\*+)[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED|STARTED|HOLD|COMMENT)[ \t]+)?"
     r"(?:\[#\w\][ \t]+)?(?P<title>\S.*?)?(?:[ \t]+:[\w@#%:]+:)?[ \t]*$"
 )
+_ANY_HEADLINE = re.compile(r"\*+[ \t]")
 _KEYWORD = re.compile(r"\s*#\+(?P<key>\w+):[ \t]*(?P<value>.*)$")
 _BEGIN = re.compile(r"\s*#\+begin_(?P<name>\w+)", re.IGNORECASE)
 _DRAWER = re.compile(r"\s*:[\w-]{1,60}:[ \t]*$")
@@ -32,6 +33,7 @@ class _Scanner(Lined):
         self.held: int | None = None  # first line of the run being collected
         self.kind: BlockKind = "paragraph"
         self.unclosed: set[str] = set()  # names of blocks that have no end further on
+        self.endless = 0  # line before which no drawer ends
 
     def flush(self, at: int) -> None:
         if self.held is not None:
@@ -103,19 +105,19 @@ class _Scanner(Lined):
         return 0
 
     def _begin(self, at: int, name: str) -> int:
+        """The line after a block of code, or a comment; other blocks are read like the rest."""
+        if name not in _CODE and name != "comment":
+            return at + 1
         closing = f"#+end_{name}"
         after = at + 1 if name not in self.unclosed else len(self)
         while after < len(self) and not self.bare(after).lower().startswith(closing):
             after += 1
-        if after == len(self) and name not in _CODE:
+        if after == len(self) and name == "comment":
             self.unclosed.add(name)
             return at + 1
         if name in _CODE:
             for first, stop in self._runs(at + 1, after):
                 self.block(first, stop, "code")
-        elif name != "comment":
-            for first, stop in self._runs(at + 1, after):
-                self.block(first, stop, self._kind(self.lines[first]))
         return after + 1
 
     def _runs(self, first: int, after: int) -> list[tuple[int, int]]:
@@ -128,23 +130,29 @@ class _Scanner(Lined):
         return runs
 
     def _drawer(self, at: int, line: str) -> int:
-        """The line after a drawer (`:PROPERTIES:` to `:END:`), which nobody reads."""
-        if not _DRAWER.match(line):
+        """The line after a drawer (`:PROPERTIES:` to `:END:`), which nobody reads.
+
+        A headline ends what was no drawer.
+        """
+        if at < self.endless or not _DRAWER.match(line):
             return 0
-        for after in range(at + 1, min(at + 200, len(self))):
-            bare = self.bare(after)
-            if bare.upper() == ":END:":
+        after = at + 1
+        while after < len(self) and not _ANY_HEADLINE.match(self.lines[after]):
+            if self.bare(after).upper() == ":END:":
                 self.flush(at)
                 return after + 1
-            if bare.startswith("*") or _DRAWER.match(self.lines[after]):
-                break
+            after += 1
+        self.endless = after
         return 0
 
 
 def load_org(data: bytes, ending: str) -> Extracted:
-    """Headlines, paragraphs, lists, tables, blocks; drawers, keywords and comments in no block."""
+    """Headlines, paragraphs, lists, tables, blocks.
+
+    Lines of drawers, keywords, planning and comments are empty in the text.
+    """
     decoded = decode(data)
     scanner = _Scanner(decoded.text)
     scanner.scan()
-    blocks = tuple(scanner.blocks)
-    return Extracted(decoded.text, "org", blocks, scanner.title, notes=notes(decoded))
+    text, blocks = scanner.shown()
+    return Extracted(text, "org", blocks, scanner.title, notes=notes(decoded))

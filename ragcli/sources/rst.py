@@ -1,4 +1,4 @@
-"""reStructuredText: structure from its lines, text as in the file (markup in lines stays).
+"""reStructuredText: structure from its lines, which are as in the file (their markup stays).
 
 Own scanner, as for Markdown: docutils gives nodes without offsets, and lines that are
 off inside tables and nested lists; its text is not the file's, and it follows includes.
@@ -122,8 +122,9 @@ class _Scanner(Lined):
             return after
         last = at + 1
         if self.lines[at][words:].strip():  # what is said on the first line may go on
-            last = self._while(last, after, option=False)
-        body = self._while(last, after, option=True)
+            while last < after and self.bare(last) and not _OPTION.match(self.lines[last]):
+                last += 1
+        body = self._options(last, after)
         if name in _CODE:
             self.code(body, after)
             return after
@@ -133,9 +134,14 @@ class _Scanner(Lined):
             return after
         return body  # what it holds is read like the rest
 
-    def _while(self, at: int, after: int, *, option: bool) -> int:
-        """The line after those, not blank, that are options of a directive, or are none."""
-        while at < after and self.bare(at) and bool(_OPTION.match(self.lines[at])) is option:
+    def _options(self, at: int, after: int) -> int:
+        """The line after a directive's options, which may go on in lines indented by more."""
+        inside: int | None = None
+        while at < after and self.bare(at):
+            if _OPTION.match(self.lines[at]):
+                inside = self.indent(at)
+            elif inside is None or self.indent(at) <= inside:
+                break
             at += 1
         return at
 
@@ -180,10 +186,14 @@ class _Scanner(Lined):
 
 
 def load_rst(data: bytes, ending: str) -> Extracted:
-    """Titles, paragraphs, lists, tables, literal blocks; comments and targets are in no block."""
+    """Titles, paragraphs, lists, tables, literal blocks.
+
+    Lines of comments, targets, options and directives about other files are empty in the text.
+    """
     decoded = decode(data)
     scanner = _Scanner(decoded.text)
     scanner.scan()
-    first = next((block for block in scanner.blocks if block.kind == "heading"), None)
-    title = decoded.text[first.start : first.end] if first and first.level == 1 else ""
-    return Extracted(decoded.text, "rst", tuple(scanner.blocks), title, notes=notes(decoded))
+    text, blocks = scanner.shown()
+    first = next((block for block in blocks if block.kind == "heading"), None)
+    title = text[first.start : first.end] if first and first.level == 1 else ""
+    return Extracted(text, "rst", blocks, title, notes=notes(decoded))

@@ -78,6 +78,18 @@ def same_lines(extracted: Extracted, data: bytes) -> None:
     assert extracted.text.count("\n") == decode(data).text.count("\n")
 
 
+def only_blocks(extracted: Extracted, text: str) -> None:
+    """Lines are those of the file, and empty where nothing of them is in a block."""
+    own = extracted.text.split("\n")
+    assert len(own) == text.count("\n") + 1
+    assert [line for line in own if line not in ("", *text.split("\n"))] == []
+    at = 0
+    for line in own:
+        end = at + len(line)
+        assert not line.strip() or any(b.start < end and b.end > at for b in extracted.blocks)
+        at = end + 1
+
+
 def documents(*pieces: str) -> st.SearchStrategy[bytes]:
     """Texts made of a format's own markup, of anything, and of bytes that are no text."""
     own = st.lists(

@@ -1,7 +1,9 @@
 import pytest
 
 from ragcli.sources.rst import load_rst
-from tests.sources.checks import check, sentences, shown
+from ragcli.text.passages import cut_passages
+from ragcli.text.sentences import split_sentences
+from tests.sources.checks import check, only_blocks, sentences, shown
 
 
 @pytest.mark.parametrize(
@@ -30,12 +32,14 @@ from tests.sources.checks import check, sentences, shown
         ("=== ===\na   b\n=== ===\n1   2\n\n3   4\n=== ===\n\nText.", [("table", 0, "=== ===\na   b\n=== ===\n1   2\n\n3   4\n=== ==="), ("paragraph", 0, "Text.")]),
         ("=== ===\nno table\n\nText.", [("paragraph", 0, "=== ===\nno table"), ("paragraph", 0, "Text.")]),
         (".. csv-table:: The title\n\n   1, 2\n   3, 4\n", [("paragraph", 0, "The title"), ("table", 0, "   1, 2\n   3, 4")]),
+        (".. figure:: a.png\n   :alt: A pump\n     behind a wall\n   :width: 3\n\n   The caption.", [("paragraph", 0, "a.png"), ("paragraph", 0, "   The caption.")]),
+        ("..\n   A comment.\n\nText.\n\n- item\n\n  .. a comment\n\n  more", [("paragraph", 0, "Text."), ("list", 0, "- item"), ("paragraph", 0, "  more")]),
         ("", []),
     ],
 )  # fmt: skip
 def test_blocks(text: str, blocks: list[tuple[str, int, str]]) -> None:
     found = load_rst(text.encode(), ".rst")
-    assert found.text == text
+    only_blocks(found, text)
     check(found)
     assert shown(found) == blocks
 
@@ -47,3 +51,38 @@ def test_title_and_lines() -> None:
     assert sentences(found) == [
         (2, "Pumps"), (5, "The pump of the cellar runs all the night."), (5, "It is *very* loud."), (8, "- first"), (9, "- second"),
     ]  # fmt: skip
+
+
+def test_what_is_left_out_is_in_no_passage() -> None:
+    text = (
+        "Pumps\n=====\n\nThe pump runs.\n\n.. The okapi is secret.\n\n   So is the tapir.\n\n.. note::\n   :class: okapi\n\n"
+        "   It is loud.\n\n.. image:: okapi.png\n   :alt: okapi\n\n.. _okapi: http://okapi.org\n\nIt stands below.\n"
+    )
+    found = load_rst(text.encode(), ".rst")
+    spans = split_sentences(found.text, found.blocks)
+    (cut,) = cut_passages(
+        found.text, found.blocks, spans, lambda texts: [len(t) // 4 for t in texts], 200
+    )
+    assert (
+        cut.span.of(found.text).split()
+        == "Pumps The pump runs. It is loud. It stands below.".split()
+    )
+    assert sentences(found) == [
+        (1, "Pumps"),
+        (4, "The pump runs."),
+        (13, "It is loud."),
+        (20, "It stands below."),
+    ]
+
+
+def test_a_file_of_comments_has_no_text() -> None:
+    assert not load_rst(b".. only a comment\n   of two lines\n", ".rst").text.strip()
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["=== ===\na   b\n=== ===\n1   2\n=== ===", "+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n+---+---+", "--- ---\na   b\n--- ---\n1   2"],
+)  # fmt: skip
+def test_rules_of_tables_are_in_no_sentence(table: str) -> None:
+    found = [text for _, text in sentences(load_rst(table.encode(), ".rst"))]
+    assert [text.replace("|", "").split() for text in found] == [["a", "b"], ["1", "2"]]
