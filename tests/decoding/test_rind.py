@@ -15,7 +15,7 @@ from ragcli.decoding.rind import NO_WORD, first_above, impacts, owners, query, r
 from ragcli.decoding.stop import Stop
 from ragcli.text.words import words
 from ragcli.types import Step
-from tests.decoding.test_loop import EVERY, RISK, branches
+from tests.decoding.answering import EVERY, RISK, branches
 from tests.decoding.toy import ToySession, ToyVocabulary
 
 # A prompt of 2 tokens, then tokens 0..3. Row k is of the position that predicts token k.
