@@ -90,6 +90,12 @@ def only_blocks(extracted: Extracted, text: str) -> None:
         at = end + 1
 
 
+def lines_kept(load: Loader, data: bytes, ending: str = "") -> None:
+    """What is read, if anything, is checked and has the lines of the file."""
+    if (found := loaded(load, data, ending)) is not None:
+        same_lines(found, data)
+
+
 def documents(*pieces: str) -> st.SearchStrategy[bytes]:
     """Texts made of a format's own markup, of anything, and of bytes that are no text."""
     own = st.lists(

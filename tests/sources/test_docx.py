@@ -9,6 +9,8 @@ from ragcli.sources import ooxml
 from ragcli.sources.docx import load_docx
 from ragcli.types import Extracted
 
+from .zips import LOCKED, OLE
+
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
@@ -97,11 +99,8 @@ def raw(name: str, content: bytes) -> bytes:
     [
         (b"PK\x03\x04 broken", "not a whole zip"),
         (package(p("x"))[:-40], "not a whole zip"),
-        (
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
-            "password needed",
-        ),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Word file"),
+        (LOCKED, "password needed"),
+        (OLE, "an old Word file"),
         (raw("other.xml", b"<a/>"), "no word/document.xml"),
         (raw("word/document.xml", b"<a>"), "no valid XML"),
         (raw("word/document.xml", f"{ENTITIES}<a>&b;</a>".encode()), "entities"),

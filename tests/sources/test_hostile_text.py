@@ -19,7 +19,7 @@ from ragcli.sources.notebook import load_notebook
 from ragcli.sources.org import load_org
 from ragcli.sources.rst import load_rst
 from ragcli.sources.subtitles import load_subtitles
-from tests.sources.checks import Loader, documents, loaded, same_lines
+from tests.sources.checks import Loader, documents, lines_kept, loaded
 
 RST = documents(".. ", "note:: ", "code-block:: c", "::", "====", "----", "+--+", "=== ===", "   ", ":a: ", "- ", ".. [1] ", ">>> ", "|", "`x`_", ".. x: y")  # fmt: skip
 ORG = documents("* ", "** TODO ", "#+begin_src c", "#+end_src", "#+begin_quote", ":a:", ":END:", "| a |", "- ", "#+title: ", "# ", ": ", "SCHEDULED: <", ":PROPERTIES:")  # fmt: skip
@@ -33,26 +33,22 @@ SUBTITLES = documents("1\n", "00:00:01,000 --> 00:00:02,000\n", "WEBVTT", "<b>",
 
 @given(RST)
 def test_rst(data: bytes) -> None:
-    if (found := loaded(load_rst, data)) is not None:
-        same_lines(found, data)
+    lines_kept(load_rst, data)
 
 
 @given(ORG)
 def test_org(data: bytes) -> None:
-    if (found := loaded(load_org, data)) is not None:
-        same_lines(found, data)
+    lines_kept(load_org, data)
 
 
 @given(LATEX)
 def test_latex(data: bytes) -> None:
-    if (found := loaded(load_latex, data)) is not None:
-        same_lines(found, data)
+    lines_kept(load_latex, data)
 
 
 @given(MAN)
 def test_man(data: bytes) -> None:
-    if (found := loaded(load_man, data)) is not None:
-        same_lines(found, data)
+    lines_kept(load_man, data)
 
 
 @given(MAIL)
@@ -64,8 +60,7 @@ def test_mail(data: bytes) -> None:
 @given(JSON)
 def test_json(data: bytes) -> None:
     loaded(load_json, data)
-    if (found := loaded(load_jsonl, data)) is not None:
-        same_lines(found, data)
+    lines_kept(load_jsonl, data)
 
 
 VALUES = st.recursive(
@@ -128,8 +123,7 @@ def test_notebook(data: bytes) -> None:
 
 @given(CODE, st.sampled_from([".py", ".c", ".js", ".yaml", ".toml", ".css", ""]))
 def test_code(data: bytes, ending: str) -> None:
-    if (found := loaded(load_code, data, ending)) is not None:
-        same_lines(found, data)
+    lines_kept(load_code, data, ending)
 
 
 @given(SUBTITLES)

@@ -1,4 +1,3 @@
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from ragcli.sources.ods import load_ods
 from ragcli.sources.odt import load_odp, load_odt
 from ragcli.types import Extracted
 
-from .zips import DOCTYPE, archive, check, labelled, shown
+from .zips import DOCTYPE, archive, check, damaged, labelled, shown, sound_or_refused
 
 O = "urn:oasis:names:tc:opendocument:xmlns:"  # noqa: E741 - as short as the prefixes
 SPACES = " ".join(
@@ -236,15 +235,10 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=10).map("".join))
 def test_any_content_raises_nothing_but_source_errors(body: str) -> None:
     for loader, kind in ((load_odt, "text"), (load_ods, "spreadsheet"), (load_odp, "presentation")):
-        with suppress(SourceError):
-            check(loader(odf(kind, body), f".{kind}"))
+        sound_or_refused(loader, odf(kind, body), f".{kind}")
 
 
-DAMAGED = odf("text", p("some text") * 50, TITLE)
-
-
-@given(st.integers(0, len(DAMAGED) - 1), st.binary(min_size=1, max_size=20))
-def test_damage_raises_nothing_but_source_errors(at: int, junk: bytes) -> None:
+@given(damaged(odf("text", p("some text") * 50, TITLE)))
+def test_damage_raises_nothing_but_source_errors(data: bytes) -> None:
     for loader in (load_odt, load_ods, load_odp):
-        with suppress(SourceError):
-            check(loader(DAMAGED[:at] + junk + DAMAGED[at + len(junk) :], ".odt"))
+        sound_or_refused(loader, data, ".odt")

@@ -6,10 +6,26 @@ import io
 import itertools
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
 
+from hypothesis import strategies as st
+
+from ragcli.errors import SourceError
 from ragcli.types import Extracted
 
+from .checks import Loader
+
 DOCTYPE = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # old office files, and new ones with a password
+LOCKED = OLE + "EncryptedPackage".encode("utf-16-le")
+
+
+def saved(document: Any) -> bytes:
+    """What a library writes that saves its documents into a file."""
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
 
 
 def archive(parts: Mapping[str, str | bytes], stored: str = "") -> bytes:
@@ -58,3 +74,18 @@ def check(extracted: Extracted) -> None:
     covered = sum(len(text[b.start : b.end].strip()) for b in extracted.blocks)
     gaps = sum(c.isspace() for c in text)
     assert covered >= len(text) - gaps
+
+
+def sound_or_refused(load: Loader, data: bytes, ending: str) -> None:
+    """The loader raises nothing but its own error, and what it gives keeps to `check`."""
+    with suppress(SourceError):
+        check(load(data, ending))
+
+
+def damaged(data: bytes) -> st.SearchStrategy[bytes]:
+    """The same bytes with some overwritten."""
+    return st.builds(
+        lambda at, junk: data[:at] + junk + data[at + len(junk) :],
+        st.integers(0, len(data) - 1),
+        st.binary(min_size=1, max_size=20),
+    )
