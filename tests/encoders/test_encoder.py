@@ -14,24 +14,9 @@ from ragcli.encoders import Encoder, EncoderRef, open_encoder, resolve_encoder
 from ragcli.encoders.cache import export_folder
 from ragcli.errors import ModelError
 
-pytestmark = pytest.mark.model
+from .texts import TEXTS
 
-FIXED = [
-    "",
-    "   \n",
-    "How is the valve in room 20 opened?",
-    "word",
-    "The boiler's pressure limit is 3 bar. " * 80,  # far beyond 256 word pieces
-    "0123456789" * 2000,  # one endless token
-    "Prüfstück, naïve café, ﬁne",
-    "Pru\u0308fstu\u0308ck",  # decomposed
-    "北京是中华人民共和国的首都",
-    "Здравствуйте, мир",
-    "emoji 🙂👩‍👩‍👧 and \x00 control \x1b[31m characters",
-    "[CLS] [SEP] [MASK] <|im_end|>",
-    "def f(x):\n    return x ** 2  # code",
-    "UPPER lower MiXeD",
-]
+pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +42,16 @@ def test_it_gives_the_vectors_of_sentence_transformers(encoder: Encoder, tmp_pat
     file = tmp_path / "reference.npy"
     subprocess.run(
         [sys.executable, "-c", script, str(resolve_encoder(None).folder), str(file)],
-        input=json.dumps(FIXED).encode(), check=True, capture_output=True,
+        input=json.dumps(TEXTS).encode(), check=True, capture_output=True,
     )  # fmt: skip
-    cosines = (np.load(file) * encoder.encode(FIXED)).sum(axis=1)
-    assert cosines.min() >= 0.9999, dict(zip(FIXED, cosines, strict=True))
+    cosines = (np.load(file) * encoder.encode(TEXTS)).sum(axis=1)
+    assert cosines.min() >= 0.9999, dict(zip(TEXTS, cosines, strict=True))
 
 
 def test_rows_are_unit_vectors_in_order(encoder: Encoder) -> None:
-    together = encoder.encode(FIXED)
-    alone = np.concatenate([encoder.encode([text]) for text in FIXED])
-    assert together.shape == (len(FIXED), encoder.identity.dimension)
+    together = encoder.encode(TEXTS)
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    assert together.shape == (len(TEXTS), encoder.identity.dimension)
     assert together.dtype == np.float32
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     assert np.abs(together - alone).max() < 1e-4

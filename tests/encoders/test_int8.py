@@ -16,17 +16,9 @@ from ragcli.index.update import update
 from ragcli.index.versions import check_encoder, recorded_precision, versions
 from ragcli.types import SearchMode
 
-pytestmark = pytest.mark.model
+from .texts import TEXTS
 
-TEXTS = [
-    "How is the valve in room 20 opened?",
-    "word",
-    "The boiler's pressure limit is 3 bar. " * 80,
-    "Prüfstück, naïve café, ﬁne",
-    "北京是中华人民共和国的首都",
-    "def f(x):\n    return x ** 2  # code",
-    "",
-]
+pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
