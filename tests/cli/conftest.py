@@ -11,6 +11,8 @@ import pytest
 
 from .harness import process
 
+pytest.register_assert_rewrite(f"{__package__}.citing")  # explained as in a file of tests
+
 NOTES = {
     "boiler.md": "# Boiler\n\n## Limits\n\nThe boiler's pressure limit is 3 bar. It is drained in October.\n",
     "keepers.txt": "Mira Oskan was the first keeper of the Sandholm light. She kept bees.\n",

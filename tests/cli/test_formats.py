@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.sources import test_epub, test_odt, test_pdf, test_pptx, test_xlsx
+from tests.sources.zips import OLE, archive
 
+from .citing import cited, first, index_once
 from .harness import invoke
 
 
@@ -35,20 +37,19 @@ def office(tmp_path_factory: pytest.TempPathFactory, bundled_encoder_dir: Path) 
     }
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    (folder / "plain.zip").write_bytes(test_xlsx.archive({"notes.txt": "nothing"}))
-    (folder / "old.xls").write_bytes(test_xlsx.OLE)
+    (folder / "plain.zip").write_bytes(archive({"notes.txt": "nothing"}))
+    (folder / "old.xls").write_bytes(OLE)
     return folder
 
 
 @pytest.fixture
 def inside(office: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(office)
-    if not (office / ".ragcli").exists():
-        result = invoke("index", ".", "-v")
-        assert result.code == 0, result.err
-        assert "10 files: 8 indexed, 0 unchanged, 2 skipped, 0 failed" in result.out
-        assert "plain.zip: binary (zip archive)" in result.out
-        assert "old.xls: format not supported yet: xls (save it as XLSX)" in result.out
+    index_once(
+        "10 files: 8 indexed, 0 unchanged, 2 skipped, 0 failed",
+        "plain.zip: binary (zip archive)",
+        "old.xls: format not supported yet: xls (save it as XLSX)",
+    )
     return office
 
 
@@ -69,19 +70,14 @@ def inside(office: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_format_is_found_and_cited_with_its_place(
     inside: Path, query: str, path: str, kind: str, page: int | None, place: str | None, text: str
 ) -> None:
-    hit = invoke("search", query, "-k", "1", "--json").json("search@1")["hits"][0]
-    best = hit["best_sentence"]
-    assert (hit["relative"], hit["type"]) == (path, kind)
+    best = cited(query, path, kind, place)
     assert best["text"].startswith(text)
-    assert (best["page"], best["place"]) == (page, place)
-    shown = invoke("search", query, "-k", "1").out
-    where = f"{path} p.{page}" if page else f"{path}:{best['line']}"
-    assert shown.startswith(f"{where} ({place}): " if place else f"{where}: ")
+    assert best["page"] == page
 
 
 @pytest.mark.model
 def test_the_line_of_a_csv_citation_is_the_line_of_the_file(inside: Path) -> None:
-    hit = invoke("search", "Schmidt the pilot", "-k", "1", "--json").json("search@1")["hits"][0]
+    hit = first("Schmidt the pilot")
     lines = (inside / "crew.csv").read_text().splitlines()
     assert lines[hit["best_sentence"]["line"] - 1] == "4712;Schmidt;pilot"
 

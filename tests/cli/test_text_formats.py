@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from .citing import cited, first, index_once
 from .harness import invoke
 
 MAIL = (
@@ -68,17 +68,11 @@ def texts(tmp_path_factory: pytest.TempPathFactory, bundled_encoder_dir: Path) -
 @pytest.fixture
 def inside(texts: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(texts)
-    if not (texts / ".ragcli").exists():
-        result = invoke("index", ".", "-v")
-        assert result.code == 0, result.err
-        assert f"{len(FILES) + 1} files: {len(FILES)} indexed, 0 unchanged, 1 skipped" in result.out
-        assert "package-lock.json: generated (lock file)" in result.out
+    index_once(
+        f"{len(FILES) + 1} files: {len(FILES)} indexed, 0 unchanged, 1 skipped",
+        "package-lock.json: generated (lock file)",
+    )
     return texts
-
-
-def first(query: str) -> dict[str, Any]:
-    hit: dict[str, Any] = invoke("search", query, "-k", "1", "--json").json("search@1")["hits"][0]
-    return hit
 
 
 @pytest.mark.model
@@ -106,15 +100,9 @@ def first(query: str) -> dict[str, Any]:
 def test_each_format_is_found_and_cited_with_its_place(
     inside: Path, query: str, path: str, kind: str, line: int | None, place: str | None, text: str
 ) -> None:
-    hit = first(query)
-    assert (hit["relative"], hit["type"]) == (path, kind)
-    best = hit["best_sentence"]
-    assert (best["text"], best["place"]) == (text, place)
-    if line is not None:
-        assert best["line"] == line
-    shown = invoke("search", query, "-k", "1").out
-    assert shown.startswith(f"{path}:{best['line']}{f' ({place})' if place else ''}: ")
-    assert "\u2060" not in shown
+    best = cited(query, path, kind, place)
+    assert best["text"] == text
+    assert line is None or best["line"] == line
 
 
 @pytest.mark.model
