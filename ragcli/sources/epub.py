@@ -54,6 +54,7 @@ class _Book:
     blocks: list[Block] = field(default_factory=list)
     places: list[tuple[int, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # each once
 
     def add(self, text: str) -> int:
         """The offset at which the text then begins."""
@@ -162,6 +163,7 @@ def _first_title(chapter: Extracted, names: list[str], entries: list[str]) -> st
 def _add(book: _Book, chapter: Extracted, entries: list[str]) -> None:
     """A chapter's text. Its name comes from the contents, else from its first heading."""
     book.number += 1
+    book.notes += [note for note in chapter.notes if note not in book.notes]
     headings = [block for block in chapter.blocks if block.kind == "heading"]
     names = [" ".join(chapter.text[b.start : b.end].split())[:_LABEL] for b in headings]
     title = _first_title(chapter, names, entries)
@@ -253,6 +255,6 @@ def load_epub(data: bytes, ending: str) -> Extracted:
     found = next(metadata.iter("{*}title"), None) if metadata is not None else None
     title = " ".join(clean("".join(found.itertext())).split())[:300] if found is not None else ""
     return Extracted(
-        text, "epub", tuple(book.blocks), title,
+        text, "epub", tuple(book.blocks), title, notes=tuple(book.notes),
         places=settled(book.places, text), missing=tuple(book.missing),
     )  # fmt: skip

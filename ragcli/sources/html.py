@@ -10,6 +10,7 @@ from typing import Any
 from ragcli.errors import SourceError
 from ragcli.sources.assemble import Assembler
 from ragcli.sources.decode import Decoded, declared_in_xml, decode
+from ragcli.sources.html_depth import DEEPEST, bounded
 from ragcli.types import BlockKind, Extracted
 
 _META = re.compile(
@@ -258,7 +259,8 @@ def parse(decoded: Decoded, *, whole: bool = False) -> Extracted:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(decoded.text)
+    page, too_deep = bounded(decoded.text)
+    tree = LexborHTMLParser(page)
     title_node = tree.css_first("title")
     title = " ".join((title_node.text(deep=True) or "").split()) if title_node is not None else ""
     body = tree.body or tree.root
@@ -267,7 +269,11 @@ def parse(decoded: Decoded, *, whole: bool = False) -> Extracted:
     sizes = _measure(body, whole)
     out = _Reader(body if whole else _root(body, sizes), sizes, whole).read()
     text, blocks = out.finish()
-    notes = (decoded.note,) if decoded.note else ()
+    notes: tuple[str, ...] = (decoded.note,) if decoded.note else ()
+    if too_deep:
+        notes += (
+            f"elements nested deeper than {DEEPEST} levels: their text is read, not their structure",
+        )
     return Extracted(text, "html", blocks, title[:300], notes=notes)
 
 

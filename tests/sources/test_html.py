@@ -124,3 +124,28 @@ def test_real_pages(shared_files: Path, name: str, words: str, absent: str) -> N
     extracted = load_html((shared_files / "fixtures" / "html" / name).read_bytes(), ".html")
     assert words in extracted.text
     assert absent not in extracted.text.lower()
+
+
+@pytest.mark.parametrize("unit", ["<div>", "<span>", "<x-y>", "<div title='</div>'>", "<font></i>", "<ul><li>"])  # fmt: skip
+def test_depth_is_bounded(unit: str) -> None:
+    found = load_html((unit * 60_000 + "One <i>two</i>.</div> Three.").encode(), ".html")
+    assert found.text.split() == ["One", "two.", "Three."]
+    assert (found.notes != ()) == ("font" not in unit)
+
+
+def test_what_is_closed_is_not_deep() -> None:
+    page = "<div><p>Wo<b>rd</b><br><img src=x><script>'<div>'</script><!-- <div> --><span title='<div>'></div>"
+    found = load_html((page * 2_000).encode(), ".html")
+    assert found.notes == ()
+    assert found.text == "\n\n".join(["Word"] * 2_000)
+
+
+def test_words_stay_whole_where_tags_go() -> None:
+    found = load_html(("<div>" * 600 + "o<span>n</span>e<div>two</div>" + "</div>" * 600 + "<h2>Three</h2>").encode(), ".html")  # fmt: skip
+    assert found.text == "one two\n\nThree"
+    assert found.blocks[-1].kind == "heading"
+
+
+def test_formatting_left_open_is_not_opened_again_and_again() -> None:
+    page = "".join(f"<div><b id={n}>a</div>" for n in range(20_000))
+    assert load_html(page.encode(), ".html").text.split() == ["a"] * 20_000
