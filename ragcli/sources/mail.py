@@ -74,6 +74,7 @@ class _Mail:
         self.attached: list[str] = []
         self.encrypted = 0
         self.unsure: list[str] = []
+        self.missing: list[str] = []
 
     def message(self, message: Message, place: str, subject: str) -> None:
         head = _head(message, subject)
@@ -86,8 +87,10 @@ class _Mail:
     def _body(self, body: Body, place: str) -> None:
         if body.encrypted:
             self.encrypted += 1
-        if body.note and body.note not in self.unsure:
-            self.unsure.append(body.note)
+        self.unsure += [note for note in body.notes if note not in self.unsure]
+        if body.missing:
+            lost = f"{place}: {body.missing}" if place else body.missing
+            self.missing += [lost] if lost not in self.missing else []
         if body.attachment:
             self.attached.append(body.attachment)
         if body.message is not None:  # a forwarded one
@@ -127,7 +130,7 @@ def load_mail(data: bytes, ending: str) -> Extracted:
     out = mail.out
     return Extracted(
         out.text(), "mail", tuple(out.blocks), subject[:300],
-        notes=mail.notes(), places=tuple(out.places),
+        notes=mail.notes(), places=tuple(out.places), missing=tuple(mail.missing),
     )  # fmt: skip
 
 
@@ -151,7 +154,7 @@ def load_mbox(data: bytes, ending: str) -> Extracted:
     left out, and said to be missing. Raises SourceError where there is no message.
     """
     mail = _Mail()
-    missing: list[str] = []
+    missing = mail.missing
     number = 0
     for number, raw in enumerate(_messages(data), 1):
         if number > MESSAGES or mail.out.length > TEXT:

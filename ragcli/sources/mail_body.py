@@ -21,14 +21,18 @@ _SILENT = frozenset({"application/pgp-signature", "application/pkcs7-signature",
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """One part: its text, its HTML as read, a forwarded message, or the name of what is not read."""
+    """One part: its text, its HTML as read, a forwarded message, or the name of what is not read.
+
+    missing: what of the message is lost here, in words.
+    """
 
     text: str = ""
     html: Extracted | None = None
     message: Message | None = None
     attachment: str = ""
     encrypted: bool = False
-    note: str = ""
+    notes: tuple[str, ...] = ()
+    missing: str = ""
 
 
 def _payload(part: Message) -> bytes:
@@ -37,7 +41,12 @@ def _payload(part: Message) -> bytes:
         data = part.get_payload(decode=True)
     except (ValueError, LookupError, TypeError, AttributeError):
         return b""
-    return data[:_LARGEST] if isinstance(data, bytes) else b""
+    return data if isinstance(data, bytes) else b""
+
+
+def _cut(data: bytes) -> str:
+    """What of a part is lost because it is too large, "" for nothing."""
+    return f"what comes after {_LARGEST / 1e6:g} MB of a part" if len(data) > _LARGEST else ""
 
 
 def _charset(part: Message) -> str | None:
@@ -49,8 +58,10 @@ def _charset(part: Message) -> str | None:
 
 
 def _text(part: Message) -> Body:
-    decoded = decode(_payload(part), _charset(part))
-    return Body(text=decoded.text, note=decoded.note)
+    data = _payload(part)
+    decoded = decode(data[:_LARGEST], _charset(part))
+    notes = (decoded.note,) if decoded.note else ()
+    return Body(text=decoded.text, notes=notes, missing=_cut(data))
 
 
 def _named(part: Message) -> str:
@@ -72,14 +83,17 @@ def _html(part: Message) -> Body:
 
     data = _payload(part)
     try:
-        found = parse(decode(data, _charset(part) or declared_charset(data)))
+        found = parse(decode(data[:_LARGEST], _charset(part) or declared_charset(data)))
     except SourceError:
-        return Body()
-    return Body(html=found, note=found.notes[0] if found.notes else "")
+        return Body(missing=_cut(data))
+    return Body(html=found, notes=found.notes, missing=_cut(data))
 
 
-def _leaves(message: Message) -> Iterator[Message]:
-    """Parts in order, without recursion; of alternatives the one that is read best."""
+def _leaves(message: Message) -> Iterator[Message | None]:
+    """Parts in order, without recursion; of alternatives the one that is read best.
+
+    None at the end if there were more than are looked at.
+    """
     stack: list[Message] = [message]
     seen = 0
     while stack and seen < _PARTS:
@@ -95,6 +109,8 @@ def _leaves(message: Message) -> Iterator[Message]:
         if part.get_content_type() == "multipart/alternative":
             parts = _best(parts)
         stack += reversed(parts)
+    if stack:
+        yield None
 
 
 def _best(parts: list[Message]) -> list[Message]:
@@ -111,6 +127,9 @@ def _best(parts: list[Message]) -> list[Message]:
 def body_parts(message: Message) -> Iterator[Body]:
     """What there is to read in a message, in order."""
     for part in _leaves(message):
+        if part is None:
+            yield Body(missing=f"parts and forwarded messages after the first {_PARTS}")
+            continue
         kind = part.get_content_type()
         name = _named(part)
         if part.is_multipart():

@@ -156,3 +156,21 @@ def test_real_ones(shared_files: Path) -> None:
     sound = load_mail((folder / "mime-attach-mp3.eml").read_bytes(), ".eml")
     assert sound.notes == ("attached, not read: sample-3s.mp3",)
     assert len(sound.text) < 200
+
+
+def test_what_lies_too_deep_is_missing() -> None:
+    deep = mail("Subject: end", "The okapi.\n")
+    for _ in range(270):
+        deep = parts("mixed", ("Content-Type: message/rfc822", deep.decode()))
+    found = load_mail(deep, ".eml")
+    assert "okapi" not in found.text
+    assert found.missing == ("parts and forwarded messages after the first 500",)
+    in_box = load_mbox(b"From a@x Mon Jan 1 00:00:00 2024\n" + deep, ".mbox")
+    assert in_box.missing == (f"message 1: S: {found.missing[0]}",)
+
+
+def test_a_part_too_large_is_cut_and_said_to_be() -> None:
+    found = load_mail(mail("Subject: s", "one two three\n" * 300_000), ".eml")
+    assert len(found.text) < 4_010_000
+    assert found.missing == ("what comes after 4 MB of a part",)
+    assert load_mail(mail("Subject: s", "one two three\n"), ".eml").missing == ()
