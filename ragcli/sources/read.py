@@ -16,6 +16,8 @@ from ragcli.sources.nodes import special
 from ragcli.types import Extracted, FileEntry, Span
 
 _NOTHING = "no text in it"
+_UNSAID = "no readable text"
+_BLANK = b" \t\r\n\f\v\0\xef\xbb\xbf\xff\xfe"  # white space and marks of encodings
 # Kinds that people write, in which nothing to read is no fault of the file or of ours.
 _MAY_BE_EMPTY = frozenset(
     ("text", "code", "markdown", "csv", "rst", "org", "latex", "man", "notebook", "json", "jsonl")
@@ -23,7 +25,7 @@ _MAY_BE_EMPTY = frozenset(
 
 
 class NotADocument(SourceError):
-    """The file is none that ragcli reads: binary, empty, too large (status skipped)."""
+    """The file is none that ragcli reads: binary, too large, nothing in it (status skipped)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,9 @@ def _read(path: Path, limit: int | None) -> tuple[bytes, str]:
 def _extract(path: Path, data: bytes, kind: str) -> Extracted:
     extracted = FORMATS[kind](data, path.suffix.lower())
     if not extracted.text.strip():
-        raise (NotADocument("empty") if kind in _MAY_BE_EMPTY else SourceError(_NOTHING))
+        if kind not in _MAY_BE_EMPTY:
+            raise SourceError(_NOTHING)
+        raise NotADocument(_UNSAID if data.strip(_BLANK) else "empty")
     return extracted
 
 

@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from ragcli.errors import SourceError
 from ragcli.sources.json import load_json, load_jsonl
+from ragcli.sources.load import load
 from tests.sources.checks import check, named, place, same_lines, sentences, shown
 
 PRETTY = """{
@@ -132,3 +134,17 @@ def test_a_cut_one(shared_files: Path) -> None:
     data = (shared_files / "fixtures" / "text" / "fake-incomplete-json.txt").read_bytes()
     found = load_json(data, ".json")
     assert (4, '"email": "johndoe@example.com",') in sentences(found)
+
+
+def test_what_holds_nothing_to_read_is_not_called_empty(tmp_path: Path) -> None:
+    said: list[str] = []
+    for name, text in (
+        ("a.json", "[" * 9_000 + "]" * 9_000),
+        ("b.json", "\ufeff \n"),
+        ("c.org", "# comment\n"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(SourceError) as error:
+            load(tmp_path / name)
+        said.append(error.value.message)
+    assert said == ["no readable text", "empty", "no readable text"]
