@@ -63,10 +63,18 @@ def test_what_is_left_out_is_in_no_passage() -> None:
     (cut,) = cut_passages(
         found.text, found.blocks, spans, lambda texts: [len(t) // 4 for t in texts], 200
     )
-    assert (
-        cut.span.of(found.text).split()
-        == "Pumps The pump runs. It is loud. It stands below.".split()
-    )
+    assert cut.span.of(found.text).split() == [
+        "Pumps",
+        "The",
+        "pump",
+        "runs.",
+        "It",
+        "is",
+        "loud.",
+        "It",
+        "stands",
+        "below.",
+    ]
     assert sentences(found) == [
         (1, "Pumps"),
         (4, "The pump runs."),
