@@ -234,12 +234,15 @@ class Answering:
         if self._searched is None:
             from ragcli.render.answer import Searched
             from ragcli.render.status import unread
+            from ragcli.types import FileStatus
 
             status = self.reader.status()
             files = status.files.get("indexed", 0) + status.files.get("partial", 0)
-            missing = tuple((one.path, one.reason) for one in unread(self.reader.files()))
+            lacking = unread(self.reader.files())
+            in_part = frozenset(one.path for one in lacking if one.status is FileStatus.PARTIAL)
+            missing = tuple((one.path, one.reason) for one in lacking)
             self._searched = Searched(
-                files, status.passages, self.where.globs, self.where.kinds, missing
+                files, status.passages, self.where.globs, self.where.kinds, missing, in_part
             )
         return self._searched
 

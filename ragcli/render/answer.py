@@ -21,13 +21,17 @@ _REMARK = {
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a question was put to. unread: files that could not be read, whole or in part."""
+    """What a question was put to. unread: files that could not be read, whole or in part.
+
+    partial: those of them of which the rest was read, and searched.
+    """
 
     files: int
     passages: int
     globs: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
+    partial: frozenset[Path] = frozenset()
 
 
 def print_answer(printer: Printer, answer: Answer, levels: risk.Levels | None = None) -> None:
@@ -117,7 +121,8 @@ def print_abstention(printer: Printer, answer: Answer, searched: Searched) -> No
         f"Searched {count(searched.files, 'file')}, {count(searched.passages, 'passage')}{within}."
     )
     for path, why in searched.unread[:_UNREAD]:
-        printer.line("Could not read ", (path_text(path), "path"), f": {clean(why)}", hang=4)
+        failed = "Could not read all of " if path in searched.partial else "Could not read "
+        printer.line(failed, (path_text(path), "path"), f": {clean(why)}", hang=4)
     if len(searched.unread) > _UNREAD:
         printer.line(f"… and {len(searched.unread) - _UNREAD} more: `ragcli status --files`")
 

@@ -74,13 +74,15 @@ def test_blanks_and_line_breaks_are_never_marked():
 def test_abstention_says_why():
     out = io.StringIO()
     unread = tuple((Path(f"/d/{n}.pdf"), "no text layer") for n in range(12))
-    searched = Searched(3, 1200, ("docs/*",), ("pdf",), unread)
+    partial = frozenset({Path("/d/1.pdf")})
+    searched = Searched(3, 1200, ("docs/*",), ("pdf",), unread, partial)
     print_abstention(Printer(out), records.abstained(), searched)
     lines = out.getvalue().splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "Not in the documents: nothing fits",
         "Searched 3 files, 1,200 passages (--in docs/* --type pdf).",
         "Could not read /d/0.pdf: no text layer",
+        "Could not read all of /d/1.pdf: no text layer",
     ]
     assert lines[-1].startswith("… and 2 more")
     assert len(lines) == 13
