@@ -174,6 +174,7 @@ class Training:
             "schema": "ragcli/training@1",
             "ragcli": __version__,
             "organizer": {"name": name},
+            "start": self.scorer.start,
             "model": {
                 "name": self._generator.identity.name,
                 "sha256": self._generator.identity.sha256,
@@ -251,12 +252,13 @@ class Training:
         return _digest([
             [asdict(one) for one in every], asdict(options), asdict(self.scorer.config),
             self._generator.identity.sha256, wording.version("short"), __version__,
+            self.scorer.start,
         ])  # fmt: skip
 
 
 def _training(report: Mapping[str, Any]) -> dict[str, Any]:
     """What the organiser itself says of how it was made."""
-    names = ("ragcli", "model", "data", "options", "development", "answers")
+    names = ("ragcli", "start", "model", "data", "options", "development", "answers")
     return {name: report[name] for name in names}
 
 

@@ -34,9 +34,15 @@ class Scorer:
     """One model. Scores of a question: its sentences' in order, then the placeholder's."""
 
     def __init__(
-        self, base: Path, config: OrganiserConfig, *, seed: int = 0, threads: int | None = None
+        self,
+        base: Path,
+        config: OrganiserConfig,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        start: Path | None = None,
     ) -> None:
-        """base: the encoder's folder. Raises ModelError."""
+        """base: the encoder's folder. start: an organiser's, to go on from. Raises ModelError."""
         torch.manual_seed(seed)
         if threads is not None:
             torch.set_num_threads(threads)
@@ -58,6 +64,10 @@ class Scorer:
         self._optimiser: Any = None
         self._rates: list[Any] = []
         self._steps = self._done = 0
+        self.start = ""  # hash of the organiser that this one goes on from
+        if start is not None:
+            self.start = read_organiser(start).sha256
+            self.restore(reload(start, config))
 
     @property
     def _trained(self) -> dict[str, Any]:

@@ -83,6 +83,23 @@ def test_a_file_brings_back_the_model_and_its_optimiser(base: Path, tmp_path: Pa
     assert second.values(QUESTION, SENTENCES) == pytest.approx(expected, abs=1e-5)
 
 
+def test_a_finished_organiser_is_gone_on_from(base: Path, tmp_path: Path) -> None:
+    first = scorer_of(base)
+    first.begin(1e-2, 20)
+    teach(first, 20)
+    sha256 = first.write(tmp_path, {})
+    second = Scorer(base, first.config, seed=7, threads=1, start=tmp_path)
+    assert second.start == sha256
+    assert second.values(QUESTION, SENTENCES) == pytest.approx(
+        first.values(QUESTION, SENTENCES), abs=0.1
+    )  # a byte a number
+    second.write(tmp_path / "again", {})  # still the change of the encoder itself
+    kept = Scorer(base, first.config, threads=1, start=tmp_path / "again")
+    assert kept.values(QUESTION, SENTENCES) == pytest.approx(
+        second.values(QUESTION, SENTENCES), abs=0.05
+    )
+
+
 def test_a_damaged_file_is_one_line(base: Path, tmp_path: Path) -> None:
     file = tmp_path / "half.safetensors"
     scorer = scorer_of(base)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from ragcli.errors import UsageError
 if TYPE_CHECKING:
     from ragcli.cli.config import Config
     from ragcli.encoders.organiser_files import OrganiserConfig
+    from ragcli.evaluate.types import Dataset
     from ragcli.train.examples import Example
     from ragcli.train.options import TrainOptions
     from ragcli.train.organizer import Training
@@ -33,7 +35,8 @@ def register(group: typer.Typer) -> None:
 def organizer(
     ctx: typer.Context,
     data: Annotated[
-        Path, typer.Option("--data", metavar="FILE", help="Questions with answers, JSON lines.")
+        list[Path],
+        typer.Option("--data", metavar="FILE", help="Questions, JSON lines; may be repeated."),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the organizer.")],
     corpus: options.Corpora = None,
@@ -42,6 +45,10 @@ def organizer(
     base: Annotated[
         Path | None,
         typer.Option("--base", metavar="DIR", help="Encoder to train (default: the bundled one)."),
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Organizer to go on from."),
     ] = None,
     layers: Annotated[
         int | None,
@@ -84,38 +91,61 @@ def organizer(
     """Train an organizer, which orders sentences for a generator and says where to stop.
 
     The generator judges single sentences, then orders of them. What it said is kept, and a
-    training that was stopped goes on when it is called again. `ragcli ask --method ko-rag
-    --organizer DIR` uses the result.
+    training that was stopped goes on when it is called again. `--from DIR` trains a finished
+    organizer further. `ragcli ask --method ko-rag --organizer DIR` uses the result.
     """
     from ragcli.train.options import TrainOptions, assigned, parse_stages
 
     env = options.environment(ctx)
-    config = configuration.load(env, {**ctx.params, "settings": None, "base": None})
+    config = configuration.load(env, {**ctx.params, "settings": None, "base": None, "start": None})
     chosen = assigned(
         TrainOptions(seed=seed or 0, stages=parse_stages(stages), pairs=pairs, max_pairs=max_pairs),
         settings or (),
     )
-    shape = _shape(base, layers, out)
+    shape = _shape(base, layers, out) if start is None else _known(start, base, layers, out)
     made = _plan(env, config, _Data(data, tuple(corpus or ()), limit, candidates), chosen)
-    with _training(env, config, made, shape, out, feedback) as training:
+    with _training(env, config, made, shape, out, feedback, start) as training:
         return _run(env, training, shape.name, estimate_only, as_json)
 
 
 class _Data:
-    """Where the questions are."""
+    """Where the questions are. limit: of each file."""
 
     def __init__(
-        self, file: Path, corpora: tuple[Path, ...], limit: int | None, candidates: int
+        self,
+        files: Sequence[Path],
+        corpora: tuple[Path, ...],
+        limit: int | None,
+        candidates: int,
     ) -> None:
-        self.file, self.corpora = file, corpora
+        self.files, self.corpora = files, corpora
         self.limit, self.candidates = limit, candidates
 
     def examples(self, env: Environment, config: Config) -> list[Example]:
-        """Raises UsageError, IndexMissing, IndexUnusable."""
-        from ragcli.cli.training.data import gather
+        """Of all files; ids are told apart by the files' names where there are several.
+
+        Raises UsageError, IndexMissing, IndexUnusable.
+        """
         from ragcli.evaluate.datasets import load
 
-        dataset = load(self.file, self.limit, self.corpora)
+        sets = [load(file, self.limit, self.corpora) for file in self.files]
+        names = [one.name for one in sets]
+        if len(set(names)) < len(names):
+            raise UsageError(
+                "two files of questions have the same name", hint="--data names each file once"
+            )
+        found = [self._of(env, config, one) for one in sets]
+        if len(found) == 1:
+            return found[0]
+        return [
+            replace(one, id=f"{name}/{one.id}")
+            for name, of_set in zip(names, found, strict=True)
+            for one in of_set
+        ]
+
+    def _of(self, env: Environment, config: Config, dataset: Dataset) -> list[Example]:
+        from ragcli.cli.training.data import gather
+
         with (
             corpus_of(config, env, dataset) as corpus,
             Bars(env).one("questions", len(dataset.questions)) as tick,
@@ -129,8 +159,7 @@ def _shape(base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
     from ragcli.encoders.organiser_files import NEEDED, Base, OrganiserConfig
     from ragcli.paths import shown
 
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{shown(out)} is no folder", hint="--out DIR is made if it is not there")
+    _check_folder(out)
     if base is None:
         known = Base(BUNDLED_NAME, content_hash(bundled_folder()))
     elif not all((base / name).is_file() for name in NEEDED):
@@ -144,6 +173,25 @@ def _shape(base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
     return OrganiserConfig(
         out.resolve().name, known, layers=layers or layers_of(base or bundled_folder())
     )
+
+
+def _known(start: Path, base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
+    """The shape of the organizer to go on from. Raises ModelError, UsageError."""
+    from ragcli.encoders.organiser_files import read_organiser
+
+    if base is not None or layers is not None:
+        raise UsageError(
+            "--from brings its encoder and layers", hint="leave out --base and --layers"
+        )
+    _check_folder(out)
+    return replace(read_organiser(start).config, name=out.resolve().name, training={})
+
+
+def _check_folder(out: Path) -> None:
+    from ragcli.paths import shown
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{shown(out)} is no folder", hint="--out DIR is made if it is not there")
 
 
 def _plan(env: Environment, config: Config, data: _Data, chosen: TrainOptions) -> Plan:
@@ -166,6 +214,7 @@ def _training(
     shape: OrganiserConfig,
     out: Path,
     feedback: Path | None,
+    start: Path | None,
 ) -> Iterator[Training]:
     import os
 
@@ -178,8 +227,9 @@ def _training(
         from ragcli.train.scorer import Scorer
 
         scorer = Scorer(
-            base_folder(shape.base), shape, seed=made.options.seed, threads=engine.threads(config)
-        )
+            base_folder(shape.base), shape, seed=made.options.seed, threads=engine.threads(config),
+            start=start,
+        )  # fmt: skip
         with Bars(env) as bars:
             yield Training(made, scorer, generator, out, feedback=feedback, watch=bars.watch)
 

@@ -82,6 +82,23 @@ def test_from_questions_to_an_answer(
     assert answer.code == 0, answer.err
     organized = answer.json("answer@1")["provenance"]["organized"]
     assert organized["sha256"] == report["organizer"]["sha256"]
+    _goes_on(data, out, tmp_path)
+
+
+def _goes_on(data: Path, before: Path, folder: Path) -> None:
+    """From a finished organizer, with two files whose questions have the same ids."""
+    other = folder / "other.jsonl"
+    other.write_bytes(data.read_bytes())
+    result = invoke(
+        "train", "organizer", "--data", str(data), "--data", str(other), "--from", str(before),
+        "--out", str(folder / "further"), "--stages", "warm", *FAST, "--json",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    report = result.json("training@1")
+    assert (
+        report["start"] == json.loads((before / "report.json").read_text())["organizer"]["sha256"]
+    )
+    assert report["data"]["training"] + report["data"]["development"] == 2 * len(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +110,7 @@ def test_from_questions_to_an_answer(
         (("--set", "warm.rate=2"), "from 0 to 1"),
         (("--set", "answers=many"), "from 0 to"),
         (("--base", "nowhere"), "no encoder in nowhere"),
+        (("--from", "somewhere", "--layers", "3"), "brings its encoder and layers"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_opened(
