@@ -1,4 +1,4 @@
-"""Markdown: structure from its lines, text as in the file (markup inside lines stays)."""
+"""Markdown: structure from its lines, which are as in the file (their markup stays)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _DELIMITER = re.compile(
     r"[^\S\n]*\|?[^\S\n]*:?-+:?[^\S\n]*(?:\|[^\S\n]*:?-+:?[^\S\n]*)*\|?[^\S\n]*"
 )
 _LONGEST_HEADING = 1000
+_COMMENT = re.compile(r" {0,3}<!--")
 _LINE = re.compile(r"[^\n]*\n?")
 
 
@@ -28,6 +29,33 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, int]]:
     for match in _LINE.finditer(text, start):
         if match.end() > match.start():
             yield match.start(), match.end() - match.group().endswith("\n")
+
+
+def without_comments(text: str) -> str:
+    """The text, its lines kept, without the HTML comments that begin a line.
+
+    Those in code and in running text stay: there they may be what is spoken of.
+    """
+    if "<!--" not in text:
+        return text
+    kept: list[str] = []
+    done, fence = 0, ""
+    for start, end in _lines(text, 0):
+        if start < done:
+            continue
+        line = text[start:end]
+        if fence:
+            bare = line.strip()
+            fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
+        elif found := _FENCE.match(line):
+            fence = found.group(1)
+        while not fence and (comment := _COMMENT.match(text, max(start, done))):
+            close = text.find("-->", comment.end())
+            if close < 0:
+                return "".join((*kept, text[done:]))
+            kept += (text[done : comment.start()], "\n" * text.count("\n", start, close))
+            start = done = close + len("-->")
+    return "".join((*kept, text[done:]))
 
 
 def _kind(text: str, start: int, end: int) -> BlockKind:
@@ -129,7 +157,7 @@ def markdown_blocks(text: str) -> tuple[list[Block], str]:
 def load_markdown(data: bytes, ending: str) -> Extracted:
     """Headings, lists, tables, fenced and indented code, paragraphs; title as in the file."""
     decoded = decode(data)
-    text = decoded.text
+    text = without_comments(decoded.text)
     blocks, title = markdown_blocks(text)
     if not title:
         first = next((block for block in blocks if block.kind == "heading"), None)

@@ -13,7 +13,7 @@ from ragcli.errors import SourceError
 from ragcli.sources.code import code_blocks
 from ragcli.sources.decode import clean, decode
 from ragcli.sources.joined import Joined
-from ragcli.sources.markdown import markdown_blocks
+from ragcli.sources.markdown import markdown_blocks, without_comments
 from ragcli.sources.plain import notes, text_blocks
 from ragcli.types import Block, Extracted
 
@@ -122,6 +122,7 @@ class _Reader:
             self.out.add(source, text_blocks(source), place)
 
     def _markdown(self, source: str, place: str) -> None:
+        source = without_comments(source)
         blocks, title = markdown_blocks(source)
         self.title = self.title or title
         for block in blocks:

@@ -29,7 +29,7 @@ def test_25_answer_not_in_the_documents(verbatim):
         result = invoke("ask", question, *flags, "--json")
         answer = result.json("answer@1")
         assert (result.code, answer["abstained"], answer["sentences"]) == (1, True, []), question
-        assert answer["trace"]["iterations"][-1]["candidates"] >= 0
+        assert answer["trace"]["iterations"]
     found = invoke("ask", THERE, *flags)
     assert found.code == 0
     assert "Mira Oskan" in found.out

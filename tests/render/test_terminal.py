@@ -74,7 +74,7 @@ def test_no_color_keeps_underlines():
     out = io.StringIO()
     Printer(out, styled=True, colorless=True).line(("x", "risk"), ("y", "high-risk"))
     assert "\x1b[4m" in out.getvalue()
-    assert "\x1b[1;21m" in out.getvalue() or "\x1b[1;4" in out.getvalue()
+    assert "\x1b[1;21my" in out.getvalue()
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]", out.getvalue())
 
 

@@ -115,3 +115,32 @@ def test_blocks_are_ordered_and_lose_nothing_but_markup(text: str) -> None:
 @pytest.mark.parametrize("line", ["--\n", "# x #\n", "|-|-|\n", "```\n", "- \n", "a\n--\n"])
 def test_large_files_of_one_kind_of_line(line: str) -> None:
     assert load_markdown((line * 20_000).encode(), ".md").text == line * 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a\n<!-- one\ntwo -->\nb", "a\n\n\nb"),
+        ("  <!-- a --> <!-- b -->rest", "rest"),
+        ("<!-- a --><!--\nb\n--> c <!-- d -->", "\n\n c <!-- d -->"),
+        ("say `<!-- x -->`\n\n    <!-- code -->", "say `<!-- x -->`\n\n    <!-- code -->"),
+        ("```\n<!-- code -->\n```\n<!-- x -->", "```\n<!-- code -->\n```\n"),
+        ("a\n<!-- never closed", "a\n<!-- never closed"),
+        ("<!-->\nb -->c", "\nc"),
+    ],
+)
+def test_comments_are_left_out(text: str, left: str) -> None:
+    found = load_markdown(text.encode(), ".md")
+    assert found.text == left
+    assert text.count("\n") == left.count("\n")
+
+
+@given(st.lists(st.sampled_from([*"a`~<!-> \n", "<!--", "-->", "```"]), max_size=60).map("".join))
+def test_comments_keep_the_lines(text: str) -> None:
+    found = load_markdown(text.encode(), ".md")
+    assert found.text.count("\n") == text.count("\n")
+
+
+def test_many_comments_take_no_time() -> None:
+    assert not load_markdown(b"<!-- a -->" * 100_000, ".md").text
+    assert load_markdown(b"<!-- a\n" * 100_000, ".md").text

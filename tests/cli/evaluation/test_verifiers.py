@@ -55,8 +55,11 @@ def test_as_json(argv: tuple[str, ...], data: Path) -> None:
 
 
 def test_progress_is_on_stderr_of_a_terminal_only(data: Path) -> None:
-    result = invoke("eval", "verifiers", "--data", str(data), "--json", terminal=True)
-    result.json("verifiers@1")
+    argv = ("eval", "verifiers", "--data", str(data), "--json")
+    shown, piped = invoke(*argv, terminal=True), invoke(*argv)
+    assert shown.json("verifiers@1")["questions"] == 3  # nothing else is on stdout
+    assert "lexical" in shown.err
+    assert piped.err == ""
 
 
 @pytest.mark.parametrize(
