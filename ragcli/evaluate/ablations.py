@@ -113,6 +113,18 @@ _LIST = (
         ),
     ),
     Ablation(
+        "ko-rag-orders", "the best half, sentences by other scores, a trained organizer's order",
+        "KO-RAG Table 1",
+        (
+            Arm("half", settings=("retrieval.k=5",)),
+            *(
+                Arm(name, select="ordered", settings=(f"ordered.by={name}",))
+                for name in ("bm25", "encoder", "hybrid", "likelihood")
+            ),
+            Arm("ko-rag", "ko-rag"),
+        ),
+    ),
+    Ablation(
         "ggatrieval-reflection", "with and without a second look at weak matches",
         "GGatrieval Table 8",
         (Arm("without", "ggatrieval", settings=("ggatrieval.reflect=false",)), _GG),

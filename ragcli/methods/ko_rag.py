@@ -53,7 +53,7 @@ class Organise:
     def __call__(self, question: str, hits: Sequence[Hit], tools: Tools) -> Selection:
         contexts = contexts_of(hits)
         organiser = tools.organiser() if tools.organiser else open_organiser(None)
-        places = _scored_places(contexts, tools.choice("ko-rag.clean"))
+        places = places_to_score(contexts, tools.choice("ko-rag.clean"))
         texts = _texts(contexts, places, organiser)
         scores, placeholder = organiser.scores(question, texts)
         order = organise(
@@ -63,14 +63,7 @@ class Organise:
             most=tools.number("ko-rag.most"),
             margin=float(tools.settings.extra["ko-rag.margin"]),
         )
-        chosen = _in_order(contexts, [places[at] for at in order.kept])
-        k = tools.number("retrieval.k")
-        fine = DECODERS[tools.decode].second == "fine"
-        documents = contexts[:k] if fine else chosen
-        held = {sentence.id for one in documents for sentence in one.sentences}
-        noise = next(
-            (c for c in reversed(contexts) if held.isdisjoint(s.id for s in c.sentences)), None
-        )
+        documents, chosen, noise = laid_out(contexts, [places[at] for at in order.kept], tools)
         kept = set(order.kept)
         scored = [
             Scored(contexts[slot].sentences[at], score, number in kept)
@@ -78,6 +71,18 @@ class Organise:
         ]
         organised = Organised(organiser.name, organiser.sha256, placeholder, tuple(scored))
         return Selection(documents, chosen, noise, told(organised), organised=organised)
+
+
+def laid_out(
+    contexts: tuple[Context, ...], places: Sequence[tuple[int, int]], tools: Tools
+) -> tuple[tuple[Context, ...], tuple[Context, ...], Context | None]:
+    """Documents, sentences and noise reference of sentences in an order, as `Organise` says."""
+    chosen = in_order(contexts, places)
+    fine = DECODERS[tools.decode].second == "fine"
+    documents = contexts[: tools.number("retrieval.k")] if fine else chosen
+    held = {sentence.id for one in documents for sentence in one.sentences}
+    noise = (c for c in reversed(contexts) if held.isdisjoint(s.id for s in c.sentences))
+    return documents, chosen, next(noise, None)
 
 
 def told(organised: Organised) -> str:
@@ -96,7 +101,7 @@ def organises(method: Method) -> bool:
     return isinstance(getattr(stage, "inner", stage), Organise)
 
 
-def _scored_places(contexts: Sequence[Context], clean: str) -> list[tuple[int, int]]:
+def places_to_score(contexts: Sequence[Context], clean: str) -> list[tuple[int, int]]:
     """(context, sentence) of those that are scored: no headings, none too short.
 
     Where nothing is left, all that are no headings.
@@ -129,9 +134,7 @@ def _texts(
     return [one.titled if organiser.titled else one.text for one in found]
 
 
-def _in_order(
-    contexts: Sequence[Context], places: Sequence[tuple[int, int]]
-) -> tuple[Context, ...]:
+def in_order(contexts: Sequence[Context], places: Sequence[tuple[int, int]]) -> tuple[Context, ...]:
     """The sentences in the order given, as contexts: one a run of neighbours of one passage."""
     return tuple(
         Context(

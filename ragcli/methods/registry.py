@@ -17,6 +17,7 @@ from ragcli.methods.extracting import FKE_SETTINGS, Extract
 from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
 from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
 from ragcli.methods.ko_rag import KO_RAG_SETTINGS, Organise
+from ragcli.methods.ordering import ORDERED_SETTINGS
 from ragcli.methods.retrieval import Hybrid
 from ragcli.methods.selectors import TopPassages
 from ragcli.methods.stages import Method
@@ -36,7 +37,7 @@ SETTINGS: dict[str, Setting] = {
         float, 1.1, "coverage of the question plus similarity, from which an answer is tried",
         low=0, high=2,
     ),
-} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS | CRAG_SETTINGS | DRAGIN_SETTINGS | KO_RAG_SETTINGS  # fmt: skip
+} | FKE_SETTINGS | ANALYZER_SETTINGS | GGATRIEVAL_SETTINGS | CRAG_SETTINGS | DRAGIN_SETTINGS | KO_RAG_SETTINGS | ORDERED_SETTINGS  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method

@@ -10,6 +10,7 @@ from ragcli.methods.analysing import Analyse
 from ragcli.methods.extracting import Extract
 from ragcli.methods.ggatrieval import AlignedPassages
 from ragcli.methods.ko_rag import Organise
+from ragcli.methods.ordering import Ordered
 from ragcli.methods.selectors import TopPassages
 from ragcli.methods.stages import Method, Select
 
@@ -41,6 +42,12 @@ SELECTORS: dict[str, Selector] = {
             "sentences ordered and cut by a trained organizer (paper 002)",
             Organise(),
             "ko-rag",
+        ),
+        Selector(
+            "ordered",
+            "the best sentences of all passages by one score",
+            Ordered(),
+            "ordered",
         ),
         Selector(
             "ggatrieval",
