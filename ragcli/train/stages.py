@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragcli.selection.organiser import organise
 from ragcli.train.agreement import kappa, pair_accuracy
 from ragcli.train.checkpoint import Checkpoint
+from ragcli.train.epochs import Epochs, Resumable
 from ragcli.train.examples import Example
 from ragcli.train.feedback import Asked, Feedback
 from ragcli.train.losses import info_nce, integrated, terms
@@ -23,17 +24,14 @@ Watch = Callable[[str, int, int], None]
 _TRIES = 8  # draws until two orders differ
 
 
-class Trainable(Protocol):
+class Trainable(Resumable, Protocol):
     """See `ragcli.train.scorer.Scorer`."""
 
     def scores(self, question: str, sentences: Sequence[str], *, drop: bool = False) -> Any: ...
     def values(self, question: str, sentences: Sequence[str]) -> NDArray[np.float64]: ...
     def constant(self, values: NDArray[np.float64]) -> Any: ...
-    def begin(self, rate: float, steps: int) -> None: ...
     def add(self, loss: Any) -> float: ...
     def update(self) -> None: ...
-    def save(self, file: Any) -> None: ...
-    def load(self, file: Any) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,41 +256,8 @@ class Trainer:
         judge: Callable[[], dict[str, float]],
         by: str = "loss",
     ) -> None:
-        """Epochs until they are over or no longer better; then the best one's numbers."""
-        checkpoint, state = self._checkpoint, self._checkpoint.state
-        self._scorer.begin(stage.rate, steps)
-        if state.epoch:
-            self._scorer.load(checkpoint.last)
-        else:
-            state.records[:] = [one for one in state.records if one["stage"] != name]
-            state.best, state.waited = None, 0
-            self._keep(name, 0, None, judge(), by)
-        while state.epoch < stage.epochs and state.waited < self._options.patience:
-            loss = epoch(state.epoch)
-            state.epoch += 1
-            self._keep(name, state.epoch, loss, judge(), by)
-        self._scorer.load(checkpoint.best)
-        checkpoint.finish(name)
-
-    def _keep(
-        self, name: str, number: int, loss: float | None, judged: dict[str, float], by: str
-    ) -> None:
-        """Numbers on the disk first, then the state that speaks of them.
-
-        Without a development part the last epoch counts as the best; one that is as good as the
-        best is no reason to stop.
-        """
-        checkpoint, state = self._checkpoint, self._checkpoint.state
-        value = judged.get(by)
-        better = value is None or state.best is None or value < state.best
-        if better:
-            self._scorer.save(checkpoint.best)
-            state.best, state.waited = value, 0
-        elif state.best is not None and value is not None and value > state.best:
-            state.waited += 1
-        self._scorer.save(checkpoint.last)
-        state.records.append({"stage": name, "epoch": number, "loss": loss, "development": judged})
-        checkpoint.save()
+        epochs = Epochs(self._scorer, self._checkpoint, name, epoch, judge, by)
+        epochs.run(stage.rate, steps, stage.epochs, self._options.patience)
 
     def _rng(self, name: str, number: int) -> np.random.Generator:
         return np.random.default_rng([self._options.seed, STAGES.index(name), number])
