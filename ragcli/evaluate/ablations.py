@@ -114,7 +114,7 @@ _LIST = (
     ),
     Ablation(
         "ko-rag-orders", "the best half, sentences by other scores, a trained organizer's order",
-        "KO-RAG Table 1",
+        "KO-RAG Table 2",
         (
             Arm("half", settings=("retrieval.k=5",)),
             *(

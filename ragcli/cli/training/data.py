@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragcli.errors import UsageError
 from ragcli.evaluate.corpus import Corpus
@@ -12,7 +13,7 @@ from ragcli.evaluate.metrics.knowledge import are_gold
 from ragcli.evaluate.types import Question
 from ragcli.methods.frames import heading_of
 from ragcli.methods.selectors import candidates_of, contexts_of
-from ragcli.methods.stages import Context
+from ragcli.methods.stages import Context, Encode
 from ragcli.selection.organiser import long_enough
 from ragcli.selection.scorers import EncoderScorer
 from ragcli.train.examples import Candidate, Example, choose, says
@@ -28,10 +29,11 @@ def gather(
 ) -> list[Example]:
     """An example a question. Raises UsageError where no question has a short answer."""
     found = []
+    encode = _Remembered(corpus.reader.encode)
     for number, question in enumerate(questions):
         tick(number)
         if answers := answers_of(question):
-            found.append(_example(corpus, question, answers, most))
+            found.append(_example(corpus, question, answers, most, encode))
     if not found:
         raise UsageError(
             "no question has an answer",
@@ -53,14 +55,28 @@ def answers_of(question: Question) -> tuple[str, ...]:
     return (question.reference,) if question.reference else ()
 
 
-def _example(corpus: Corpus, question: Question, answers: tuple[str, ...], most: int) -> Example:
+class _Remembered:
+    """Encodes each text once: questions of one corpus find the same sentences again and again."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            self._known |= zip(missing, self._encode(missing), strict=True)
+        return np.stack([self._known[text] for text in texts])
+
+
+def _example(
+    corpus: Corpus, question: Question, answers: tuple[str, ...], most: int, encode: Encode
+) -> Example:
     hits = corpus.reader.search(
         question.text, k=PASSAGES, where=corpus.where(question), score_sentences=False
     )
     contexts = contexts_of(hits)
-    scores = EncoderScorer(candidates_of(contexts), corpus.reader.encode).sentences(
-        question.text, ()
-    )
+    scores = EncoderScorer(candidates_of(contexts), encode).sentences(question.text, ())
     retrieved = [(c.document, heading_of(c), s) for c in contexts for s in c.sentences]
     ranked = [retrieved[at] for at in np.argsort(-scores, kind="stable")]
     needed = list(_needed(corpus, question))

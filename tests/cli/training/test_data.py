@@ -120,3 +120,15 @@ def test_the_same_candidates_each_time() -> None:
         for _ in range(2)
     ]  # fmt: skip
     assert draws[0] == draws[1]
+
+
+def test_a_sentence_is_encoded_once_whatever_finds_it(monkeypatch) -> None:
+    corpus = Corpus(HITS, [], by_passage=True)
+    seen: list[str] = []
+    encode = corpus.reader.encode
+    monkeypatch.setattr(corpus.reader, "encode", lambda texts: seen.extend(texts) or encode(texts))
+    asked = [Question(name, f"Who is {name}?", ("Mira",)) for name in "abc"]
+    together = gather(cast(Any, corpus), asked, 3, lambda done: None)
+    assert len(seen) == len(set(seen)) == 3 + sum(len(one.passage.sentences) for one in HITS)
+    alone = [gather(cast(Any, corpus), [one], 3, lambda done: None)[0] for one in asked]
+    assert together == alone
