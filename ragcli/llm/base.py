@@ -79,6 +79,11 @@ class Vocabulary(Protocol):
         """The bytes a token stands for; may be part of a UTF-8 sequence; empty for control tokens."""
         ...
 
+    @property
+    def end(self) -> int | None:
+        """The token that ends an answer, as a trained model should write it; None: there is none."""
+        ...
+
     def is_end(self, token: int) -> bool:
         """Whether the token ends a generation (end of text, end of turn)."""
         ...

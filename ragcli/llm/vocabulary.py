@@ -32,6 +32,15 @@ class LlamaVocabulary:
         token = int(C.llama_vocab_bos(self._model.vocab))
         return token if token >= 0 else None
 
+    @property
+    def end(self) -> int | None:
+        """The token that ends an answer: of the turn where the model has one, else of the text."""
+        for name in ("eot", "eos"):
+            token = int(getattr(C, f"llama_vocab_{name}")(self._model.vocab))
+            if token >= 0:
+                return token
+        return None
+
     def name(self, kind: str) -> str:
         """The text of the "bos" or "eos" token, "" if there is none."""
         token = int(getattr(C, f"llama_vocab_{kind}")(self._model.vocab))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ragcli.llm.base import Generator, PromptPiece
+from ragcli.llm.base import EncodedPrompt, Generator, PromptPiece, Vocabulary
 from ragcli.llm.prompts import analyzer as prompt
 from ragcli.selection.analyzers import Text, mentions
 from ragcli.selection.components import parse_components, settle
@@ -45,7 +45,7 @@ class TrainedAnalyzer:
         """Those of the output that stand in the question; where none does, the question itself."""
         said = self._write(prompt.ELEMENTS_SYSTEM, prompt.elements(question), _MOST_TOKENS)
         held = keys_of(question, language)
-        found = [one for one in parse_components(said) if _believed(one, held, language)]
+        found = [one for one in parse_components(said) if believed(one, held, language)]
         return settle(found) or (Component("variant", question),)
 
     def scores(
@@ -59,7 +59,7 @@ class TrainedAnalyzer:
             if one.kind != "invariant" and documents:
                 table[:, at] = self._expected(question, components, documents, begun)
             said = [
-                f"{text} {_level(score)}\n" for text, score in zip(begun, table[:, at], strict=True)
+                f"{text}{level(score)}\n" for text, score in zip(begun, table[:, at], strict=True)
             ]
         return table
 
@@ -72,28 +72,42 @@ class TrainedAnalyzer:
     ) -> Scores:
         """(documents,) mean of the levels by their probabilities after what is begun."""
         asked = [
-            self._generator.chat(
-                prompt.SCORES_SYSTEM,
-                prompt.scored(question, components, text.whole[:_MOST_TEXT]),
-                before,
-            )
+            scores_prompt(self._generator, question, components, text, before)
             for text, before in zip(documents, begun, strict=True)
         ]
-        tokens = [self._generator.vocabulary.tokenize(f" {level}") for level in prompt.LEVELS]
+        tokens = [level_tokens(self._generator.vocabulary, one) for one in prompt.LEVELS]
         prompts = [one for one in asked for _ in tokens]
         sums = self._generator.loglikelihood(prompts, tokens * len(asked))
         grid = sums.reshape(len(asked), len(tokens))
         shares = np.exp(grid - grid.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        return np.asarray(shares @ np.array([float(level) for level in prompt.LEVELS]))
+        return np.asarray(shares @ np.array([float(one) for one in prompt.LEVELS]))
 
 
-def _level(score: float) -> str:
-    """The nearest level."""
-    return min(prompt.LEVELS, key=lambda level: abs(float(level) - score))
+def elements_prompt(generator: Generator, question: str) -> EncodedPrompt:
+    """What `write` asks for the elements of a question."""
+    return generator.chat(prompt.ELEMENTS_SYSTEM, prompt.elements(question))
 
 
-def _believed(one: Component, held: frozenset[str], language: str) -> bool:
+def scores_prompt(
+    generator: Generator, question: str, components: Sequence[Component], text: Text, begun: str
+) -> EncodedPrompt:
+    """What is asked for a score. begun: the output up to the component's `line`, that included."""
+    user = prompt.scored(question, components, text.whole[:_MOST_TEXT])
+    return generator.chat(prompt.SCORES_SYSTEM, user, begun)
+
+
+def level(score: float) -> str:
+    """What is written after a component's line: a blank and the nearest of `LEVELS`."""
+    return f" {min(prompt.LEVELS, key=lambda one: abs(float(one) - score))}"
+
+
+def level_tokens(vocabulary: Vocabulary, name: str) -> list[int]:
+    """Of one of `LEVELS`, as it follows a prompt."""
+    return vocabulary.tokenize(f" {name}")
+
+
+def believed(one: Component, held: frozenset[str], language: str) -> bool:
     """Whether the question says it; an added element may be a few words of its own."""
     keys = keys_of(one.text, language)
     if one.kind == "supplementary":

@@ -63,3 +63,37 @@ def _scores(report: Mapping[str, Any]) -> list[str]:
             f" {answers['tokens_before']:.0f} → {answers['tokens_after']:.0f} tokens."
         )
     return found
+
+
+def analyzer_card(report: Mapping[str, Any]) -> str:
+    """Markdown, of the report of an analyzer."""
+    data, options, model = report["data"], report["options"], report["model"]
+    epochs, engine = report["epochs"], report["engine"]
+    best = min(epochs, key=lambda one: one["development"].get("loss", -one["epoch"]))
+    lines = [
+        f"# Analyzer {readable(report['adapter']['name'])}",
+        "",
+        f"Trained by ragcli {report['ragcli']} on {readable(model['name'])} (SHA-256"
+        f" {model['sha256'][:12]}…), which it needs; use it with `ragcli ask --method drag --set"
+        " drag.analyzer=adapter --adapter FILE`.",
+        "",
+        f"- Data: {data['training']} instructions to learn from, {data['development']} held aside,"
+        f" no question in both; {data['elements']} take a question apart, {data['scores']} score"
+        " a passage.",
+        f"- Settings: rank {options['rank']}, alpha {options['alpha']:g}, rate"
+        f" {options['rate']:g}, batch {options['batch']}, seed {options['seed']}; epoch"
+        f" {best['epoch']} of {epochs[-1]['epoch']} is kept. {report['adapter']['matrices']} matrices"
+        f" are changed, by {report['adapter']['parameters']} numbers.",
+        *_held(epochs[0]["development"], best["development"]),
+        f"- As the engine reads {engine['instructions']} of them: loss {engine['without']:.3f} →"
+        f" {engine['with']:.3f} (where it was trained: {engine['training']:.3f}).",
+        "- Limits: it knows questions like these, in their languages, and is no better than its"
+        " data; with another model, or other prompts than"
+        f" {report['prompts']}, it is of no use.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _held(before: Mapping[str, float], after: Mapping[str, float]) -> list[str]:
+    parts = [f"{name} {before[name]:.3f} → {after[name]:.3f}" for name in after]
+    return [f"- Held aside: {', '.join(parts)}."] if parts else []

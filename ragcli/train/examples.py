@@ -85,9 +85,15 @@ def split(
     examples: Sequence[Example], share: float, seed: int
 ) -> tuple[list[Example], list[Example]]:
     """Training and development part, by a hash of the ids: the same whatever else is there."""
+    held = held_aside([one.id for one in examples], share, seed)
     ordered = sorted(examples, key=lambda one: _number(f"{seed}/{one.id}"))
-    held = min(len(ordered) - 1, round(share * len(ordered))) if ordered else 0
-    return ordered[held:], ordered[:held]
+    return [o for o in ordered if o.id not in held], [o for o in ordered if o.id in held]
+
+
+def held_aside(ids: Sequence[str], share: float, seed: int) -> frozenset[str]:
+    """The share of the ids that no stage learns from; never all of them."""
+    ordered = sorted(ids, key=lambda one: _number(f"{seed}/{one}"))
+    return frozenset(ordered[: max(0, min(len(ordered) - 1, round(share * len(ordered))))])
 
 
 def says(text: str, answers: Sequence[str]) -> bool:
