@@ -23,6 +23,7 @@ from ragcli.paths import shown
 from ragcli.selection.analyzers import Text
 from ragcli.selection.components import LABELS, parse_components, settle
 from ragcli.text.language import detect
+from ragcli.text.normalise import readable
 from ragcli.types import Component
 
 _FORMATS = (
@@ -112,7 +113,8 @@ class _Line:
         if kind is None:
             self.fail(f"{name}.attribute", f"must be one of {', '.join(_ATTRIBUTES)}")
         back = parse_components(listed([Component(kind, text)]))
-        if len(back) != 1:
+        clean = readable(text)
+        if len(back) != 1 or any(c.isalnum() for c in clean.replace(back[0].text, "", 1)):
             self.fail(f"{name}.text", "holds what parts components in an output: ; or a label")
         return back[0]
 

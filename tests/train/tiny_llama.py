@@ -28,7 +28,7 @@ def write(path: Path, architecture: str = "llama", seed: int = 0) -> Path:
     """Matrices of llama are as its converter leaves them; those of qwen2 have biases."""
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("tiny bytes")
-    writer.add_context_length(2048)
+    writer.add_context_length(4096)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
     writer.add_layer_norm_rms_eps(1e-5)
