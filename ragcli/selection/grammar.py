@@ -85,7 +85,7 @@ AMBIGUOUS = _set(
 
 def is_verb(word: str) -> bool:
     """Whether a case-folded word is a form of a known verb."""
-    return word in VERBS or word in IRREGULAR or any(base in VERBS for base in _bases(word))
+    return word in VERBS or word in IRREGULAR or any(base in VERBS for base in bases(word))
 
 
 def is_participle(word: str) -> bool:
@@ -93,7 +93,7 @@ def is_participle(word: str) -> bool:
     return word in IRREGULAR or (word.endswith("ed") and len(word) > 4)
 
 
-def _bases(word: str) -> list[str]:
+def bases(word: str) -> list[str]:
     """Base forms that an inflected one may come from: "carries", "stopped", "using"."""
     found = []
     for ending, puts in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", ""),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import typer
 
 from ragcli.cli import options
-from ragcli.cli.training import organizer
+from ragcli.cli.training import analyzer, organizer, questions
 
 
 def register(app: typer.Typer) -> None:
     """Add the group with its commands, in the order of the help text."""
     group = type(app)(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(train)
-    for module in (organizer,):
+    for module in (organizer, analyzer, questions):
         module.register(group)
     app.add_typer(group, name="train")
 

@@ -14,7 +14,7 @@ from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
 from ragcli.cli.evaluation.run import corpus_of
-from ragcli.cli.training.telling import Bars, show
+from ragcli.cli.training.telling import Bars, long, show
 from ragcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _run(
     cost = estimate(training.plan, training.feedback, training.scorer)
     env.note(
         f"the generator has {cost.prompts} sentences and about {cost.orders} orders to judge:"
-        f" {_long(cost.feedback_seconds)}; training takes {_long(cost.training_seconds)}"
+        f" {long(cost.feedback_seconds)}; training takes {long(cost.training_seconds)}"
     )
     if estimate_only:
         return 0
@@ -255,7 +255,3 @@ def _run(
     else:
         show(env.printer(), report, shown(training.folder))
     return 0
-
-
-def _long(seconds: float) -> str:
-    return f"about {seconds:.0f} s" if seconds < 90 else f"about {seconds / 60:.0f} min"

@@ -46,6 +46,27 @@ class Bars(Closing):
             yield tick
 
 
+def long(seconds: float) -> str:
+    """A time to wait, in words."""
+    return f"about {seconds:.0f} s" if seconds < 90 else f"about {seconds / 60:.0f} min"
+
+
+def show_drafts(printer: Printer, report: Mapping[str, Any]) -> None:
+    """How many pairs there are, and what was wrong with the drafts that are none."""
+    from ragcli.render.terminal import columns
+    from ragcli.train.questions.checks import REASONS
+
+    dropped = {reason: count for reason, count in report["dropped"].items() if count}
+    failed = sum(dropped.values())
+    printer.line(
+        f"{report['file']}: {report['kept']} pairs kept of {report['kept'] + failed} drafts"
+    )
+    rows = [[str(count), reason, REASONS[reason]] for reason, count in dropped.items()]
+    if rows:
+        columns(printer, rows)
+        printer.line(f"what was dropped: {report['dropped_file']}")
+
+
 def show(printer: Printer, report: Mapping[str, Any], folder: str) -> None:
     """The stages' development numbers, agreement with the generator, what changes in answers."""
     from ragcli.render.terminal import columns, size

@@ -1,0 +1,1 @@
+"""`ragcli train questions`: question-answer pairs drafted from an index, and checked."""
