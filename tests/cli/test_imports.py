@@ -44,6 +44,7 @@ def imported(argv: Sequence[str], folder: Path | None = None) -> tuple[int, set[
         ["ask", "--help"],
         ["models", "--help"],
         ["train", "organizer", "--help"],
+        ["train", "analyzer", "--help"],
     ],
 )
 def test_help_imports_nothing_heavy(argv: list[str]) -> None:

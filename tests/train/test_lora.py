@@ -13,12 +13,16 @@ import transformers
 from ragcli.errors import ModelError
 from ragcli.llm.base import EncodedPrompt, Generator
 from ragcli.llm.llama import open_generator
+from ragcli.selection.analyzers import Text
+from ragcli.selection.trained import elements_prompt, scores_prompt
 from ragcli.train.adapter import Place, interleaved, tensors_of, write_adapter
 from ragcli.train.instructions import Instruction
 from ragcli.train.lora import Lora, open_lora
+from ragcli.types import Component
 from tests.train import tiny_llama
 
 EXACT = 5e-3  # float16 cache
+ROUNDED = 0.2  # arithmetic of a quantised model
 RANK, ALPHA = 4, 12.0
 TEXTS = ("Which harbour has the oldest light?", "an", "seen 0.8; been (variant).")
 
@@ -78,6 +82,40 @@ def test_adapted_logits_are_those_of_the_trained_model(
         write_adapter(wrong, mistaken, lora.changes(), alpha=ALPHA, notes={})
         turned = engine_logits(generator.adapted(wrong), tokens)
         assert np.abs(turned - wanted).max() > 100 * EXACT, "the order of rows matters"
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_the_bundled_model_is_adapted_alike(bundled_model: Path, tmp_path: Path) -> None:
+    """Its weights take four bits, and the engine rounds what it multiplies them with to eight.
+
+    So logits are off by 0.1 in the mean (0.7 at most) with and without an adapter.
+    """
+    lora = open_lora(bundled_model, bundled_model, RANK, ALPHA, threads=1)
+    where = lora.where.of
+    assert [where[f"model.layers.29.self_attn.{n}_proj"].heads for n in "qkv"] == [9, 3, 0]
+    assert lora.where.difference < 1e-6
+    with open_generator(bundled_model, threads=1) as generator:
+        parts = (Component("invariant", "Ribe"), Component("variant", "seats"))
+        question = "How many seats has the council of Ribe?"
+        asked = [
+            elements_prompt(generator, question),
+            scores_prompt(
+                generator, question, parts, Text("Ribe", (TEXTS[0],)), "Ribe (invariant):"
+            ),
+        ]
+        tokens = [one.tokens.tolist() for one in asked]
+        plain, bare = engine_logits(generator, tokens), trained_logits(lora, tokens)
+        shake(lora, 0.08)
+        wanted, file = trained_logits(lora, tokens), tmp_path / "a.gguf"
+        write_adapter(file, lora.where, lora.changes(), alpha=ALPHA, notes={})
+        adapted = engine_logits(generator.adapted(file), tokens)
+    assert np.abs(adapted - wanted).mean() < ROUNDED
+    assert np.abs(adapted - wanted).max() < 10 * ROUNDED
+    assert np.abs(adapted - plain).mean() > 10 * ROUNDED
+    change, meant = adapted - plain, wanted - bare
+    cosine = (change * meant).sum() / np.linalg.norm(change) / np.linalg.norm(meant)
+    assert cosine > 0.98
 
 
 def test_a_folder_is_a_base_as_good_as_the_model_itself(tmp_path: Path) -> None:
