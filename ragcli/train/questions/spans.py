@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from ragcli.selection.grammar import is_verb
+from ragcli.selection.grammar import IRREGULAR, is_verb
 from ragcli.selection.phrases import Phrase, phrases
 from ragcli.text.normalise import readable
-from ragcli.text.words import fold, words
+from ragcli.text.words import Word, fold, words
 from ragcli.types import Span
 
 SpanKind = Literal["date", "amount", "number", "name", "quoted", "content"]
@@ -39,7 +40,6 @@ _AMOUNT = re.compile(
     rf"|\b\d[\d,.]*{_SCALE}\s?(?:%|percent\b|per\scent\b|(?:(?:square|cubic)\s)?(?:{_UNITS})\b)"
 )
 _MONTH = re.compile(_MONTHS)
-_NUMBER = re.compile(rf"[\w,.]+{_SCALE}")
 # Text beside a span that makes it one of several: ", Toyota", "and Nissan", "Jones and".
 _MORE_AFTER = re.compile(r"['’]?s?(?:,? (?:and|or|&) |, |/)(?:the |[a-z]+ )?[A-Z\"“]")
 _MORE_BEFORE = re.compile(r"(?:[\w\"”.)], |(?:\b(?:and|or)|&) |/)(?:the )?\Z")
@@ -81,19 +81,21 @@ def _candidates(sentence: str, language: str, partial: bool) -> Iterator[tuple[S
     for match in _DATE.finditer(sentence):
         if len(match.group().split()) > 1 or match.group().isdigit():  # "May" may be a verb
             yield "date", Span(*match.span())
+    for span in _counts(sentence, language):
+        yield "number", span
     for phrase in phrases(sentence, language):
         span = _without_possessive(phrase)
-        if partial or _whole(phrase, span, sentence, language):
+        if partial or _whole(phrase, span, sentence):
             yield phrase.kind, span
 
 
-def _whole(phrase: Phrase, span: Span, sentence: str, language: str) -> bool:
+def _whole(phrase: Phrase, span: Span, sentence: str) -> bool:
     """Whether the phrase says all of an answer."""
     match phrase.kind:
         case "name":
             return not (_MONTH.search(phrase.text) or _partial(sentence, span))
         case "number":
-            return _counts(phrase, sentence, language)
+            return False  # a count is found above; what is left are references and the like
         case "content":
             return _is_noun_phrase(phrase, sentence)
         case "quoted":
@@ -144,20 +146,29 @@ def _modifies(sentence: str, span: Span) -> bool:
     return word.kind == "word" and not (is_verb(fold(word.text)) or word.text.endswith("ed"))
 
 
-def _counts(phrase: Phrase, sentence: str, language: str) -> bool:
-    """Figures or a number word, with what is counted behind it."""
-    inner = words(phrase.text, language)
-    if any(word.kind != "number" for word in inner) or phrase.text in ("0", "1"):
-        return False
-    follows = words(sentence[phrase.span.end : phrase.span.end + 40], language)
-    counts = bool(follows) and follows[0].kind == "word" and follows[0].start == 1
-    return counts and bool(_NUMBER.fullmatch(phrase.text))
+def _counts(sentence: str, language: str) -> Iterator[Span]:
+    """Figures and number words with what is counted behind them: "2 million" of "2 million men"."""
+    first: Word | None = None
+    for number, counted in pairwise(words(sentence, language)):
+        beside = sentence[number.end : counted.start].isspace()
+        if number.kind != "number":
+            continue
+        first = first or number
+        if beside and counted.kind == "number":
+            continue
+        if beside and counted.kind == "word" and counted.text.islower():
+            span = Span(first.start, number.end)
+            if span.of(sentence) not in ("0", "1"):
+                yield span
+        first = None
 
 
 def _is_noun_phrase(phrase: Phrase, sentence: str) -> bool:
-    """Two words or more between an article and the end of a clause."""
+    """Two words or more between an article and the end of a clause, the last of them no verb."""
+    last = fold(phrase.text.split()[-1])
     return (
         len(phrase.text.split()) > 1
+        and not (last in IRREGULAR or last.endswith("ed"))
         and bool(_ARTICLE.search(sentence[: phrase.span.start]))
         and bool(_ENDS.match(sentence, phrase.span.end))
     )
