@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcli.events import Event, Progress
-from ragcli.methods.grounding import BACKENDS, Backend, Options
+from ragcli.methods.grounding import BACKENDS, Backend
+from ragcli.methods.grounding_options import Options
 from ragcli.methods.retrieval import merge, rescored, scaled
 from ragcli.methods.stages import Context, Encode, Gathered, Selection, Tools
 from ragcli.selection.alignment import aligned_sentences, labels, renumbered, rerank, uncovered

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from ragcli.cite.question import meets
-from ragcli.decoding.options import Setting
-from ragcli.decoding.settings import Settings
 from ragcli.llm.base import PromptPiece
 from ragcli.llm.prompts import compensate
+from ragcli.methods.grounding_options import Options
 from ragcli.methods.stages import Tools
 from ragcli.methods.writing import write
 from ragcli.selection import judging
-from ragcli.selection.aligners import AlignOptions, EncoderAligner
-from ragcli.selection.alignment import Segment, order_key, uncovered
+from ragcli.selection.aligners import EncoderAligner
+from ragcli.selection.alignment import order_key, uncovered
 from ragcli.selection.augmentation import same_words, template
 from ragcli.selection.constituents import constituents
 from ragcli.selection.matching import Lexicon
@@ -24,113 +22,7 @@ from ragcli.text.normalise import readable
 from ragcli.text.words import alike, words
 from ragcli.types import Constituent, Expected, Hit
 
-GGATRIEVAL_SETTINGS: dict[str, Setting] = {
-    "ggatrieval.backend": Setting(
-        str, "encoder", "what parses, aligns, writes and verifies", "paper 004: a language model",
-        choices=("encoder", "generator"),
-    ),
-    "ggatrieval.segment": Setting(
-        str, "per-constituent", "a segment for each constituent, or one that holds them all",
-        "GGatrieval sections 3.2 and 3.1", choices=("one", "per-constituent"),
-    ),
-    "ggatrieval.reach": Setting(
-        int, 3, "most sentences of the one segment", "ours", low=1, high=50
-    ),
-    "ggatrieval.reflect": Setting(
-        bool, True, "look at weak matches again and drop them", "GGatrieval eq. 3"
-    ),
-    "ggatrieval.tau": Setting(
-        float, 0.66, "share of constituents from which a passage lends the query its own text",
-        "GGatrieval eq. 6, section 4.3", low=0, high=1,
-    ),
-    "ggatrieval.candidates": Setting(
-        int, 50, "candidates of a round", "GGatrieval A.3", low=1, high=1000
-    ),
-    "ggatrieval.fetch": Setting(
-        int, 5, "passages fetched by each augmented query", "GGatrieval A.3", low=1, high=100
-    ),
-    "ggatrieval.window": Setting(
-        int, 20, "candidates looked at together", "GGatrieval A.3", low=1, high=1000
-    ),
-    "ggatrieval.keep": Setting(int, 5, "passages kept", "GGatrieval A.3", low=1, high=100),
-    "ggatrieval.iterations": Setting(
-        int, 4, "most rounds of retrieval", "GGatrieval section 4.3", low=1, high=20
-    ),
-    "ggatrieval.enough": Setting(
-        float, 0.75, "share of constituents that the kept passages match together, from which no"
-        " further round is needed", "ours", low=0, high=1,
-    ),
-    "ggatrieval.least": Setting(
-        float, 0.5, "the share below which, after the last round, there is no answer", "ours",
-        low=0, high=1,
-    ),
-    "ggatrieval.yes": Setting(
-        float, 0.5, "the generator's yes, beyond what it says to no text, from which they suffice",
-        "ours", low=0, high=1,
-    ),
-    "ggatrieval.similar": Setting(
-        float, 0.35, "cosine with a sentence from which a constituent may match it", "ours",
-        low=0, high=1,
-    ),
-    "ggatrieval.near": Setting(
-        float, 0.6, "cosine with a window of the sentence that reflection asks for", "ours",
-        low=0, high=1,
-    ),
-    "ggatrieval.order": Setting(
-        str, "alignment", "what passages are kept by: alignment, or retrieval alone",
-        "GGatrieval Table 6", choices=("alignment", "retrieval"),
-    ),
-    "ggatrieval.without": Setting(
-        str, "nothing", "label of the passages that are left out", "GGatrieval Table 5",
-        choices=("nothing", "full", "partial", "none"),
-    ),
-    "ggatrieval.judged": Setting(
-        int, 20, "candidates of a round that the generator aligns, if it does; the rest by encoder",
-        "ours", low=1, high=1000,
-    ),
-}  # fmt: skip
-
 _SYNONYM_TOKENS, _PASSAGE_TOKENS = 12, 60
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The settings above, read once."""
-
-    backend: str
-    segment: Segment
-    reach: int
-    reflect: bool
-    tau: float
-    candidates: int
-    fetch: int
-    window: int
-    keep: int
-    iterations: int
-    enough: float
-    least: float
-    yes: float
-    similar: float
-    near: float
-    order: str
-    without: str
-    judged: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> Options:
-        """From the settings of a run; `retrieval.k` (-k) counts where `keep` is not given."""
-        prefix = "ggatrieval."
-        values = {k.removeprefix(prefix): settings.extra[k] for k in GGATRIEVAL_SETTINGS}
-        if "retrieval.k" in settings.given and "ggatrieval.keep" not in settings.given:
-            values["keep"] = settings.extra["retrieval.k"]
-        return cls(**values)  # type: ignore[arg-type]
-
-    @property
-    def aligning(self) -> AlignOptions:
-        return AlignOptions(
-            segment=self.segment, reach=self.reach, reflect=self.reflect,
-            similar=self.similar, near=self.near,
-        )  # fmt: skip
 
 
 def lexicon(language: str) -> Lexicon:
@@ -216,10 +108,10 @@ class ByGenerator:
 
     def __init__(self, question: str, language: str, tools: Tools, options: Options) -> None:
         self._question, self._language = question, language
-        self._generator, self._at = tools.generator, tools.at
+        self._generator, self._at, self._keep = tools.generator, tools.at, options.keep
         inner = EncoderAligner(tools.encode, lexicon(language), options.aligning)
         self._aligner = judging.GeneratorAligner(
-            inner, tools.generator, question, most=options.judged, reflect=options.reflect
+            inner, tools.generator, question, most=options.judged, reflection=options.reflection
         )
         self._parts: tuple[Constituent, ...] = ()
         self.enough = self.least = options.yes
@@ -240,15 +132,20 @@ class ByGenerator:
         return self._aligner.align(self._parts, hits)
 
     def order(self, hits: Sequence[Hit]) -> list[tuple[float, ...]]:
-        """Label first; among equals the model's own choice; each passage is judged once."""
-        fresh = [hit for hit in hits if hit.passage.id not in self._useful]
+        """Label first; among equals the model's own choice; each passage is judged once.
+
+        One whose label is too low for it to be kept is not judged: what is kept stays the same.
+        """
+        keys = [order_key(hit) for hit in hits]
+        lowest = max(sorted(key[0] for key in keys)[: self._keep], default=0)
+        able = [hit for hit, key in zip(hits, keys, strict=True) if key[0] <= lowest]
+        fresh = [hit for hit in able if hit.passage.id not in self._useful]
         texts = [readable(hit.passage.text) for hit in fresh]
         self._at("judging passages")
         scores = judging.usefulness(self._generator, self._question, texts)
         self._useful.update(zip((hit.passage.id for hit in fresh), scores, strict=True))
-        keys = [order_key(hit) for hit in hits]
         return [
-            (key[0], -self._useful[hit.passage.id], *key[1:])
+            (key[0], -self._useful.get(hit.passage.id, 0.0), *key[1:])
             for key, hit in zip(keys, hits, strict=True)
         ]
 
@@ -287,8 +184,3 @@ BACKENDS: dict[str, Callable[[str, str, Tools, Options], Backend]] = {
     "encoder": ByEncoder,
     "generator": ByGenerator,
 }
-
-
-def needs_generator(settings: Settings) -> bool:
-    """Whether these settings make GGatrieval load a generator."""
-    return settings.extra["ggatrieval.backend"] == "generator"

@@ -15,7 +15,7 @@ from ragcli.methods.correcting import CRAG_SETTINGS, Corrective, Refined, thresh
 from ragcli.methods.dragin import DRAGIN_SETTINGS, Rind
 from ragcli.methods.extracting import FKE_SETTINGS, Extract
 from ragcli.methods.ggatrieval import AlignedPassages, GroundedRounds
-from ragcli.methods.grounding import GGATRIEVAL_SETTINGS
+from ragcli.methods.grounding_options import GGATRIEVAL_SETTINGS
 from ragcli.methods.ko_rag import KO_RAG_SETTINGS, Organise
 from ragcli.methods.ordering import ORDERED_SETTINGS
 from ragcli.methods.retrieval import Hybrid

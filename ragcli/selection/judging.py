@@ -2,19 +2,26 @@
 
 Everything is scored by logits, nothing is written, so that what comes out is always a span
 of the question or of a passage. A yes counts only as far as it exceeds the yes that the model
-gives to an empty text.
+gives to a text that says nothing.
+
+The second look (paper 004, eq. 3) never asks whether something is missing: the 0.5B model says
+yes to that as it does to what the text is about, and so took out 32 of 42 true matches on 15
+XQuAD questions, of the others 330 of 573. Asked on 7 questions whether a text is about a part,
+against 4 passages that are not, its likelihood tells them apart best (area under the curve 0.80;
+yes to the first look 0.70, to the quoted match 0.55, to "is it missing", read as no, 0.18).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcli.llm.base import EncodedPrompt, Generator, Prompt
+from ragcli.llm.base import EncodedPrompt, Generator, Prompt, PromptPiece
 from ragcli.llm.prompts import align as prompt
 from ragcli.llm.prompts import parse as parsing
 from ragcli.llm.prompts import suffice
@@ -22,6 +29,7 @@ from ragcli.selection.aligners import EncoderAligner, Looked, phrase
 from ragcli.selection.alignment import Cell
 from ragcli.selection.constituents import KINDS, constituents
 from ragcli.selection.matching import Wanted, wanted
+from ragcli.text.normalise import readable
 from ragcli.types import Constituent, ConstituentKind, Hit, Span
 
 Floats = NDArray[np.float64]
@@ -94,8 +102,45 @@ def _overlap(one: Span, other: Span) -> bool:
     return one.start < other.end and other.start < one.end
 
 
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """The second look. by: how much likelier the text makes the part than no text does, or the
+    model's yes to what the first look found. gain: nats a token by which it must be likelier."""
+
+    by: Literal["likelihood", "yes"] = "likelihood"
+    gain: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A passage, a constituent's row, and the sentence of the passage that is compared with it."""
+
+    one: Looked
+    row: int
+    at: int
+
+    @property
+    def text(self) -> str:
+        return self.one.texts[self.at]
+
+    @property
+    def span(self) -> Span:
+        """What of the sentence matches."""
+        return self.one.cells[self.row][self.at].span or Span(0, len(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A text as a look is given it: what of it matches, and the row of the part to compare."""
+
+    text: str
+    segment: str
+    row: int
+
+
 class GeneratorAligner:
-    """Yes or no for each constituent and the sentence that the encoder finds nearest to it.
+    """A look at each constituent and the sentence that the encoder finds nearest to it, then a
+    second one at the matches (paper 004, eq. 2 and 3).
 
     Passages beyond the first `most` keep the encoder's alignment, and are named so. What a
     question word asks for is recognised by rules in both.
@@ -108,10 +153,11 @@ class GeneratorAligner:
         question: str,
         *,
         most: int,
-        reflect: bool,
+        reflection: Reflection | None,
     ) -> None:
+        """reflection: the second look, None for none."""
         self._inner, self._generator, self._question = inner, generator, question
-        self._most, self._reflect = most, reflect
+        self._most, self._reflection = most, reflection
 
     @property
     def name(self) -> str:
@@ -133,30 +179,29 @@ class GeneratorAligner:
     def _judge(
         self, wants: Sequence[Wanted], looked: Sequence[Looked]
     ) -> list[tuple[Constituent, ...]]:
+        """Leaves in the cells what matches; what the second look took out, by passage."""
         pairs = [
-            (one, row, self._nearest(one, row, want))
+            _Pair(one, row, self._nearest(one, row, want))
             for one in looked
             if one.texts
             for row, want in enumerate(wants)
             if want.constituent.expects == "any" and want.keys
         ]
-        first = self._ask(wants, pairs, again=False)
-        likely = [pair for pair, score in zip(pairs, first, strict=True) if score >= 0.5]
-        scores = {(id(one), row): float(s) for (one, row, _), s in zip(pairs, first, strict=True)}
-        dropped: list[tuple[int, int]] = []
-        if self._reflect:
-            second = self._ask(wants, likely, again=True)
-            dropped = [
-                (id(o), row) for (o, row, _), s in zip(likely, second, strict=True) if s < 0.5
-            ]
-        for one, row, at in pairs:
-            old = one.cells[row][at].span
-            one.cells[row] = [Cell() for _ in one.texts]
-            score = scores[id(one), row]
-            if score >= 0.5 and (id(one), row) not in dropped:
-                one.cells[row][at] = Cell(score, old or Span(0, len(one.texts[at])))
+        parts = [want.constituent.text for want in wants]
+        first = self._first(parts, pairs)
+        likely = [(p, float(score)) for p, score in zip(pairs, first, strict=True) if score > 0.5]
+        kept, dropped = likely, []
+        if self._reflection is not None:
+            second = self._second(self._reflection, parts, [pair for pair, _ in likely])
+            kept = [(p, float(s)) for (p, _), s in zip(likely, second, strict=True) if s > 0.5]
+            dropped = [p for (p, _), s in zip(likely, second, strict=True) if s <= 0.5]
+        cells = [(pair, Cell(score, pair.span)) for pair, score in kept]
+        for pair in pairs:
+            pair.one.cells[pair.row] = [Cell() for _ in pair.one.texts]
+        for pair, cell in cells:
+            pair.one.cells[pair.row][pair.at] = cell
         return [
-            tuple(wants[row].constituent for who, row in dropped if who == id(one))
+            tuple(wants[pair.row].constituent for pair in dropped if pair.one is one)
             for one in looked
         ]
 
@@ -168,24 +213,44 @@ class GeneratorAligner:
         target = self._inner.vectors([phrase(want)])[0]
         return int((self._inner.vectors(one.texts) @ target).argmax())
 
-    def _ask(
-        self, wants: Sequence[Wanted], pairs: Sequence[tuple[Looked, int, int]], *, again: bool
-    ) -> Floats:
-        """(n,) probability that the sentence matches, less the model's bias."""
-        rows = sorted({row for _, row, _ in pairs})
-        asked = [(one.texts[at], row) for one, row, at in pairs]
-        asked += [(prompt.NO_TEXT, row) for row in rows]
-        prompts = [
-            self._generator.chat(prompt.SYSTEM, prompt.user(
-                text, self._question, wants[row].constituent.text,
-                wants[row].constituent.kind, again=again))
-            for text, row in asked
-        ]  # fmt: skip
-        words = (prompt.NO, prompt.YES) if again else (prompt.YES, prompt.NO)
-        odds = yes(self._generator, prompts, words)
-        bias = dict(zip(rows, odds[len(pairs) :], strict=True))
-        centred = odds[: len(pairs)] - np.asarray([bias[row] for _, row, _ in pairs])
-        return probability(centred)
+    def _first(self, parts: Sequence[str], pairs: Sequence[_Pair]) -> Floats:
+        """(n,) probability that the sentence says something about the part."""
+        return probability(self._beyond(pairs, lambda shown: self._yes(
+            [prompt.first(one.text, parts[one.row]) for one in shown]
+        )))  # fmt: skip
+
+    def _second(self, how: Reflection, parts: Sequence[str], pairs: Sequence[_Pair]) -> Floats:
+        """(n,) probability that the match is one; however it is read, more means a match."""
+        if how.by == "likelihood":
+            gains = self._beyond(pairs, lambda shown: self._means(
+                [(one.text, parts[one.row]) for one in shown]
+            ))  # fmt: skip
+            return probability(gains - how.gain)
+        return probability(self._beyond(pairs, lambda shown: self._yes(
+            [prompt.found(one.text, self._question, parts[one.row], one.segment) for one in shown]
+        )))  # fmt: skip
+
+    def _yes(self, asked: Sequence[Sequence[PromptPiece]]) -> Floats:
+        prompts = [self._generator.chat(prompt.SYSTEM, user) for user in asked]
+        return yes(self._generator, prompts, (prompt.YES, prompt.NO))
+
+    def _means(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """(n,) mean log-probability a token of each part as what the text is about."""
+        prompts = [self._generator.encode(Prompt(prompt.about(text))) for text, _ in pairs]
+        tokens = [self._generator.vocabulary.tokenize(f" {readable(p)}") or [0] for _, p in pairs]
+        sums = self._generator.loglikelihood(prompts, tokens)
+        return np.asarray(sums / np.asarray([len(own) for own in tokens]))
+
+    @staticmethod
+    def _beyond(pairs: Sequence[_Pair], score: Callable[[Sequence[_Shown]], Floats]) -> Floats:
+        """(n,) scores of the pairs, less what their parts have beside a text that says nothing."""
+        if not pairs:
+            return np.zeros(0)
+        rows = sorted({pair.row for pair in pairs})
+        shown = [_Shown(pair.text, pair.span.of(pair.text), pair.row) for pair in pairs]
+        scores = score([*shown, *(_Shown(prompt.NO_TEXT, prompt.NO_TEXT, row) for row in rows)])
+        bias = dict(zip(rows, scores[len(pairs) :], strict=True))
+        return np.asarray(scores[: len(pairs)] - np.asarray([bias[pair.row] for pair in pairs]))
 
 
 def usefulness(generator: Generator, question: str, texts: Sequence[str]) -> list[float]:

@@ -143,14 +143,14 @@ def test_fully_aligned_passages_are_not_diversified() -> None:
                 empty = "Nothing is written" in prompt
                 if "Do the texts" in prompt:
                     rows[row] = [-0.7, -0.7] if empty else [-5.0, -0.1]
-                elif "missing from" in prompt:
-                    rows[row] = [-0.1, -5.0]
                 elif empty:
                     rows[row] = [-5.0, -0.1]
             return rows
 
     library = Library({QUESTION: [FULL]})
-    answer, _ = ask(library, "ggatrieval.backend=generator", generator=Never(SAYS))
+    answer, _ = ask(
+        library, "ggatrieval.backend=generator", "ggatrieval.second=yes", generator=Never(SAYS)
+    )
     assert answer.trace is not None
     assert answer.trace.ended == ALL_FULL
     assert len(library.asked) == 1

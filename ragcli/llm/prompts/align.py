@@ -1,11 +1,15 @@
-"""Does a text match a part of a question? Answered with one token, then asked the other way."""
+"""Does a text match a part of a question? A first look answered with one token, and a second one.
+
+The second look is put so that yes, or likelier, always means a match: to "is it missing?" a small
+model says yes the more, the more the text is about it.
+"""
 
 from __future__ import annotations
 
 from ragcli.llm.base import PromptPiece
 from ragcli.text.normalise import readable
 
-VERSION = "align-1"
+VERSION = "align-2"
 SYSTEM = (
     "You compare a text with one part of a question. You do not answer the question. "
     "Answer with Yes or No only."
@@ -14,22 +18,31 @@ YES, NO = "Yes", "No"
 NO_TEXT = "Nothing is written here."  # how a model answers to this is its bias
 
 
-def user(
-    text: str, question: str, part: str, kind: str, *, again: bool = False
-) -> tuple[PromptPiece, ...]:
-    """The user message; the text comes first, so that the parts of a question share a prefix.
-
-    again: the second look, in which No means that the text does match.
-    """
-    ask = (
-        f"Is the {kind} “{readable(part)}” missing from the text?"
-        if again
-        else f"Does the text mention, or say in other words, the {kind} “{readable(part)}”?"
-    )
+def first(text: str, part: str) -> tuple[PromptPiece, ...]:
+    """The first look; the text comes first, so that the parts of a question share a prefix."""
     return (
-        PromptPiece("Text: ", fixed=True),
-        PromptPiece(readable(text)),
+        *_begun(text),
+        PromptPiece(f"\n\nDoes the text say something about “{readable(part)}”? Answer Yes or No."),
+    )
+
+
+def found(text: str, question: str, part: str, segment: str) -> tuple[PromptPiece, ...]:
+    """The second look, asked: is it right that this segment of the text matches the part?"""
+    return (
+        *_begun(text),
         PromptPiece("\n\nQuestion: "),
         PromptPiece(readable(question)),
-        PromptPiece(f"\n\n{ask} Answer Yes or No."),
+        PromptPiece(
+            f"\n\nAn analysis found that “{readable(segment)}” in the text matches"
+            f" “{readable(part)}” in the question. Is the analysis correct? Answer Yes or No."
+        ),
     )
+
+
+def about(text: str) -> tuple[PromptPiece, ...]:
+    """The second look, read off: what the text is about is left to be written."""
+    return (*_begun(text), PromptPiece("\nThis text is about:"))
+
+
+def _begun(text: str) -> tuple[PromptPiece, ...]:
+    return (PromptPiece("Text: ", fixed=True), PromptPiece(readable(text)))
