@@ -90,10 +90,8 @@ def _read(file: Path, field: str) -> Iterator[Row]:
         raw = file.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {shown(file)}: {error.strerror or error}") from error
-    whole, _, torn = raw.rpartition(b"\n")
-    rows = [
-        _row(file, number, line, field) for number, line in enumerate(whole.splitlines(), start=1)
-    ]
+    *whole, torn = raw.split(b"\n")
+    rows = [_row(file, number, line, field) for number, line in enumerate(whole, start=1)]
     if torn:
         _take_off(file, torn, len(raw))
     yield from rows
