@@ -12,10 +12,14 @@ from ragcli.encoders import open_encoder, resolve_encoder
 from ragcli.encoders.base import Encoder
 from ragcli.llm.base import Generator
 from ragcli.llm.llama import open_generator
+from ragcli.selection.aligners import AlignOptions, EncoderAligner
 from ragcli.selection.analyzers import EncoderAnalyzer, GeneratorAnalyzer, Text
+from ragcli.selection.constituents import constituents
 from ragcli.selection.extraction import Candidate, extract
+from ragcli.selection.judging import GeneratorAligner, Reflection
 from ragcli.selection.scorers import EncoderScorer, GeneratorScorer, HybridScorer
 from ragcli.types import Component
+from tests.selection.passages import LEXICON, hit
 
 pytestmark = pytest.mark.model
 
@@ -94,3 +98,24 @@ def test_a_word_of_the_question_that_is_at_home_elsewhere(encoder: Encoder) -> N
     assert oskan > 0.5 > ruhr
     alone = EncoderAnalyzer(encoder.encode, in_context=False)
     assert alone.scores(question, components, documents)[:, 0].tolist() == [1, 1]
+
+
+def test_aligning_by_the_generator_keeps_what_is_on_the_question(
+    generator: Generator, encoder: Encoder
+) -> None:
+    """Two looks of a small model at true matches and at others: the true ones stay."""
+    question = "Which keeper painted the Sandholm light?"
+    inner = EncoderAligner(encoder.encode, LEXICON, AlignOptions())
+    aligner = GeneratorAligner(inner, generator, question, most=9, reflection=Reflection())
+    true, *others = aligner.align(
+        constituents(question),
+        [
+            hit(1, "It rained.", "The keeper Mira Oskan painted the Sandholm light in 1851."),
+            hit(2, "Ships pass the island at night.", "The boiler is drained in October."),
+            hit(3, "Venice is a city in Italy.", "Rome has a long history."),
+        ],
+    )
+    ratios = [one.alignment.ratio if one.alignment else 0.0 for one in (true, *others)]
+    assert true.alignment
+    assert not true.alignment.dropped
+    assert ratios[0] > max(ratios[1:])
