@@ -63,7 +63,9 @@ ANALYZER_SETTINGS: dict[str, Setting] = {
 RETRIEVAL_DELTA = 0.05
 
 NO_ADAPTER = "drag.analyzer=adapter needs an adapter"
-ADAPTER_HINT = "--adapter FILE names a LoRA in GGUF form, trained on the generator"
+ADAPTER_HINT = (
+    "--adapter FILE names a LoRA (GGUF) on the generator; ragcli train analyzer makes one"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def places(model: Path, modules: Mapping[str, Rows], embedding: str) -> Places:
     for name, rows in modules.items():
         tensor = file.name(name)
         kind = tensor.rpartition(".")[2]
-        if kind not in TARGETS and name != embedding:
+        if not tensor or (kind not in TARGETS and name != embedding):
             continue
         heads, difference = file.compare(f"{tensor}.weight", kind, rows)
         if difference > _FAR:
@@ -150,7 +150,13 @@ class _Model:
         heads = self._heads(kind, int(tensor.split(".")[1])) if kind in ("attn_q", "attn_k") else 0
         count = int(held.shape[1])
         first = count // heads if heads else min(_SAMPLE, count)
-        theirs = gguf.quants.dequantize(held.data[:first], held.tensor_type)
+        try:
+            theirs = gguf.quants.dequantize(held.data[:first], held.tensor_type)
+        except NotImplementedError as error:
+            raise ModelError(
+                f"weights of type {held.tensor_type.name} cannot be read",
+                hint="train with the same model in another quantisation",
+            ) from error
         ours = rows(first)
         if ours.shape != theirs.shape:
             return 0, float("inf")

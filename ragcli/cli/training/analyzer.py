@@ -139,7 +139,9 @@ def _train(
 
     made = plan(rows, generator, chosen, limit)
     if made.useless:
-        env.note(f"{count(made.useless, 'row')} left out: no component stands in the question")
+        env.note(
+            f"{count(made.useless, 'row')} left out: no component in the question, or too long"
+        )
     env.note("loading what trains the analyzer")
     os.environ["HF_HUB_OFFLINE"] = "1"
     from ragcli.train.analyzer import AnalyzerTraining
