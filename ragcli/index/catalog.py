@@ -30,6 +30,7 @@ from ragcli.types import FileStatus
 
 BUSY_MS = 10_000
 CACHE_KB = 32_000
+WRITING_CACHE_KB = 8_000  # of a writer; what it changes beyond that waits in the log
 
 
 class IndexBlocked(IndexUnusable):
@@ -66,6 +67,7 @@ class Catalog:
             undo.callback(catalog.close)
             catalog.connection.execute("PRAGMA journal_mode = WAL")
             catalog.connection.execute("PRAGMA secure_delete = ON")
+            catalog.connection.execute(f"PRAGMA cache_size = -{WRITING_CACHE_KB}")
             if not _tables(catalog.connection):
                 catalog._make_tables()
             catalog._check()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
 
-BLOCK_ROWS = 8192  # rows handled at once, so that memory does not grow with the index
+BLOCK_ROWS = 1024  # rows handled at once, so that memory does not grow with the index
 
 
 def damaged(what: str) -> IndexUnusable:

@@ -73,6 +73,6 @@ def write_flat(
         out.write(ids.astype("<i8").tobytes())
         out.write(gone.astype("<i8").tobytes())
         for block in blocks:
-            out.write(block.astype("<f4").tobytes())
+            out.write(np.ascontiguousarray(block, "<f4").data)
         out.flush()
         os.fsync(out.fileno())

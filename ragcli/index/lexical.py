@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Chosen on cran, nq and xquad (tests/bench/retrieval.py); between 0.1 and 0.5 little moves.
 BOOSTS = {"title": 0.3, "heading": 0.2, "body": 1.0}
 ANALYZER = "terms"
-HEAP_BYTES = 64_000_000
+HEAP_BYTES = 24_000_000  # of terms between two segments; 64 MB is not quicker
 MOST_TERMS = 512  # of one query; a pasted page is cut there
 _DISK = re.compile(r"(?:Os \{ code: |os error )(\d+)")  # how Rust shows an error of the system
 NOT_CLONED = (".tantivy-writer.lock", ".tantivy-meta.lock")

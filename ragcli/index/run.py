@@ -17,6 +17,7 @@ from ragcli.index.catalog import Catalog
 from ragcli.index.comparing import compare
 from ragcli.index.embedding import Embedder
 from ragcli.index.rebuilding import Kept
+from ragcli.index.releasing import release_early, release_freed
 from ragcli.index.scan import INDEXED, Plan, Work, scan
 from ragcli.index.versions import check_encoder, versions
 from ragcli.index.writer import FileRow, Stamp, Writer
@@ -154,6 +155,7 @@ class Run:
 
     def _read(self, work: Sequence[Work]) -> Iterator[Event]:
         """While one batch is encoded, the files of the next are read, cut and analysed."""
+        release_early()
         try:
             with Extractor(workers=self.workers) as extractor:
                 batch: list[ingest.Prepared] = []
@@ -229,6 +231,7 @@ class Run:
 
     def _commit(self) -> None:
         self.commit_cost = self.writer.commit()
+        release_freed()
         self.last_commit = time.monotonic()
 
     def _finish(self, paths: Sequence[Path]) -> None:

@@ -6,12 +6,18 @@
  "ratio_to_encode": {"exact", "int8"},           to sentence-transformers' encode, same passages
  "ratio_to_lexical_only",                        to tantivy alone over the same files
  "peak_mb": {"small", "large"},                  all processes together, at 2 and 20 MB of text
+ "peak_anonymous_mb": {"small", "large"},        of that, what is not a file mapped into memory
  "noop_s",                                       the command over 10,000 unchanged files
  "cpu": {…}, "how": {…}}
 
 Ratios are of wall time; "cpu" has the same of processor time (workers included), which other
 programs on the machine change less. Everything runs in processes of its own, one after the
 other, each round in another order; medians of the rounds are reported.
+
+Memory is the most that the whole tree of processes held at a time, as PSS: a page that several
+processes share counts once. Mapped files (the encoder's weights, the index's own files) are in
+"peak_mb" as far as they are resident, but the system may drop those pages when it needs them;
+"peak_anonymous_mb" (its own peak) is what it cannot. Linux only.
 
 DIR: its .txt files, or all files if there are none; .gz are unpacked. Without DIR: the corpora
 beside the checkout (RAGCLI_DATA), or generated text where there are none. Speed is measured on
@@ -216,29 +222,39 @@ def child(name: str, *arguments: object, watch: bool = False) -> Found:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"HF_HUB_OFFLINE": "1"},
     )  # fmt: skip
-    peak = watched(process) if watch else 0.0
+    peaks = watched(process) if watch else {}
     out, errors = process.communicate()
     if process.returncode:
         raise SystemExit(f"{name} failed: {errors}")
-    return json.loads(out.splitlines()[-1]) | {"peak_mb": peak}
+    return json.loads(out.splitlines()[-1]) | peaks
 
 
-def watched(process: subprocess.Popen[str]) -> float:
-    """The most memory that the process and its children held together, in MB (sum of RSS)."""
+def watched(process: subprocess.Popen[str]) -> Found:
+    """The most memory that the process and its children held together, in MB (PSS)."""
     import psutil
 
-    peak = 0
+    peak = anonymous = 0
     root = psutil.Process(process.pid)
     while process.poll() is None:
-        total = 0
         try:
-            for one in [root, *root.children(recursive=True)]:
-                total += one.memory_info().rss
+            tree = [root, *root.children(recursive=True)]
         except psutil.NoSuchProcess:
-            continue  # a worker that just ended: look again
-        peak = max(peak, total)
+            break
+        held = [proportional(one.pid) for one in tree]
+        peak = max(peak, sum(total for total, _ in held))
+        anonymous = max(anonymous, sum(own for _, own in held))
         time.sleep(LOOK_S)
-    return peak / MB
+    return {"peak_mb": peak / MB, "peak_anonymous_mb": anonymous / MB}
+
+
+def proportional(pid: int) -> tuple[int, int]:
+    """PSS of a process in bytes, and its anonymous part; none of a process that just ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()[1:]
+    except (FileNotFoundError, ProcessLookupError):
+        return 0, 0
+    kb = {name: int(rest.split()[0]) for name, rest in (line.split(":", 1) for line in lines)}
+    return kb["Pss"] * 1024, kb["Pss_Anon"] * 1024
 
 
 def speed(docs: Path, base: Path, size: float, repeat: int, threads: int) -> Found:
@@ -277,13 +293,14 @@ def speed(docs: Path, base: Path, size: float, repeat: int, threads: int) -> Fou
 def memory(
     source: Path | None, base: Path, threads: int, share: float, sizes: Sequence[float]
 ) -> Found:
-    peaks = {}
+    peaks: dict[str, Found] = {"peak_mb": {}, "peak_anonymous_mb": {}}
     for name, size in zip(("small", "large"), sizes, strict=True):
         docs = base / name / "docs"
         write_corpus(source, docs, size)
         every = max(1, round(1 / share))
         done = child("index", docs, base / name / "index", "exact", threads, every, watch=True)
-        peaks[name] = round(done["peak_mb"], 1)
+        for kind, of_size in peaks.items():
+            of_size[name] = round(done[kind], 1)
     return peaks
 
 
@@ -323,7 +340,7 @@ def measured(arguments: argparse.Namespace) -> Found:
             result["cpu"]["noop_s"] = round(idle["cpu_s"], 3)
         if "memory" in parts:
             share, sizes = arguments.share, arguments.memory_mb
-            result["peak_mb"] = memory(source, base / "memory", threads, share, sizes)
+            result |= memory(source, base / "memory", threads, share, sizes)
             result["how"] |= {"share": share, "memory_mb": sizes}
     return result
 
