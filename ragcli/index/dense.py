@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragcli.errors import IndexUnusable
 from ragcli.index.dense_faiss import nearest
-from ragcli.index.dense_files import damaged, places
+from ragcli.index.dense_files import damaged, let_go, places
 from ragcli.index.dense_flat import open_flat
 from ragcli.index.dense_lists import Lists
 
@@ -81,7 +81,10 @@ class Dense:
             self.lists.check()
 
     def copy(self, ids: NDArray[np.int64], block: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Puts the vectors of `ids` into the rows of `block`; tells which it has: bool (m,)."""
+        """Puts the vectors of `ids` into the rows of `block`; tells which it has: bool (m,).
+
+        For one block after the other: of the files nothing stays in memory.
+        """
         at = places(self.ids, ids)
         known = at >= 0
         block[known] = self.vectors[at[known]]
@@ -89,6 +92,8 @@ class Dense:
             at = places(self.lists.ids, ids)
             block[at >= 0] = self.lists.vectors(at[at >= 0])
             known |= at >= 0
+            let_go(self.lists.rows)
+        let_go(self.vectors)
         return known
 
     def search(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -24,6 +25,16 @@ def mapped(opened: IO[bytes], dtype: str, offset: int, shape: tuple[int, ...]) -
     if 0 in shape:
         return np.empty(shape, dtype)
     return np.asarray(np.memmap(opened, dtype, "r", offset, shape))
+
+
+def let_go(part: NDArray[Any]) -> None:
+    """What was read of a `mapped` part no longer counts as the process's memory.
+
+    It stays in the system's cache, and is there again when it is looked at.
+    """
+    whole = getattr(part.base, "base", None)  # the base of an array on np.memmap is that
+    if isinstance(whole, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        whole.madvise(mmap.MADV_DONTNEED)
 
 
 def ascending(ids: NDArray[np.int64]) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragcli.index import dense_files, run
 from ragcli.index.dense import Dense
-from ragcli.index.dense_write import write
+from ragcli.index.dense_write import Tiers, write
 from ragcli.sources.load import Parsed
 from ragcli.types import Extracted, FileEntry, Span
 from tests.index.conftest import Bench, InlineExtractor, WordsEncoder
@@ -105,6 +105,38 @@ def test_blocks_of_vectors_are_written_and_let_go(tmp_path: Path) -> None:
     few, many = peak(2 * dense_files.BLOCK_ROWS), peak(8 * dense_files.BLOCK_ROWS)
     assert few < 4 * block
     assert many < few + block / 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("tiers", [None, Tiers(lists_from=1)], ids=["flat", "lists"])
+def test_of_the_file_before_only_what_is_copied_now_is_in_memory(
+    tmp_path: Path, tiers: Tiers | None
+) -> None:
+    ids = np.arange(1, 2001)
+    rows = np.random.default_rng(0).normal(size=(len(ids), DIMENSION)).astype("<f4")
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    write(
+        tmp_path / "dense.bin", ids, DIMENSION,
+        lambda after: ((int(id), row.tobytes()) for id, row in zip(ids, rows, strict=True)),
+        tiers=tiers,
+    )  # fmt: skip
+    dense = Dense.open(tmp_path / "dense.bin")
+    block = np.empty((500, DIMENSION), np.float32)
+    for start in (0, 500, 1000, 1500):
+        assert dense.copy(ids[start : start + 500], block).all()
+        assert np.allclose(block, rows[start : start + 500], atol=1e-3)
+        assert resident(tmp_path) < 0.3  # of 3 MB, or 1.5; a block is a fourth
+
+
+def resident(folder: Path) -> float:
+    """MB in memory of the rows of mapped files of a folder."""
+    kb, ours = 0, False
+    for line in Path("/proc/self/smaps").read_text("utf-8", "replace").splitlines():
+        if "-" in line.split(" ", 1)[0]:
+            ours = str(folder) in line
+        elif ours and line.startswith("Rss:"):
+            kb += int(line.split()[1])
+    return kb / 1000
 
 
 HEAPS = """
