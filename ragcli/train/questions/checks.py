@@ -14,7 +14,7 @@ from ragcli.text.normalise import readable
 from ragcli.text.words import Word, fold, keys_of, words
 from ragcli.train.examples import says
 
-SHORTEST, LONGEST = 4, 30  # words of a question
+SHORTEST, LONGEST = 3, 30  # words of a question
 LEAST_LIKELY = -0.6  # mean log-probability a token: below it a question is mostly none
 
 _MARKS = ("?", "？", "؟")

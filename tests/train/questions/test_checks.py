@@ -16,7 +16,7 @@ CASES = [
     ("Kestrel Bridge was built by an engineer?", "Dora Lindqvist", "no-question"),
     ("Who built it? And Kestrel Bridge when?", "Dora Lindqvist", "no-question"),
     ("", "1904", "no-question"),
-    ("Who built Omm?", "Dora Lindqvist", "too-short"),
+    ("Who built?", "Dora Lindqvist", "too-short"),
     (f"When was {'the very old ' * 1}{' '.join(f'stone{n}' for n in range(40))} built?", "1904",
      "too-long"),
     ("Was Kestrel Bridge built in 1904?", "1904", "gives-the-answer"),
