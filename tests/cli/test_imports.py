@@ -44,6 +44,7 @@ def imported(argv: Sequence[str], folder: Path | None = None) -> tuple[int, set[
         ["ask", "--help"],
         ["models", "--help"],
         ["train", "organizer", "--help"],
+        ["train", "questions", "--help"],
         ["train", "analyzer", "--help"],
     ],
 )

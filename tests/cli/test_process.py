@@ -66,6 +66,8 @@ def test_completing_imports_nothing_heavy(tmp_path):
         ("ragcli search --mo", {"--mode"}),
         ("ragcli search --mode d", {"dense"}),
         ("ragcli models p", {"pull"}),
+        ("ragcli train q", {"questions"}),
+        ("ragcli train questions --per", {"--per-passage"}),
         ("ragcli completions f", {"fish"}),
     ],
 )

@@ -15,7 +15,7 @@ from ragcli.text.words import Word, fold, keys_of, words
 from ragcli.train.examples import says
 
 SHORTEST, LONGEST = 3, 30  # words of a question
-LEAST_LIKELY = -0.6  # mean log-probability a token: below it a question is mostly none
+LEAST_LIKELY = -0.45  # mean log-probability a token: below it a question is mostly none
 
 _MARKS = ("?", "？", "؟")
 _GREEK = (*_MARKS, ";")
