@@ -31,7 +31,7 @@ _DATE = re.compile(
 )
 _SCALE = r"(?:\s(?:hundred|thousand|million|billion|trillion))?"
 _UNITS = (
-    "km|cm|mm|m|kg|g|mg|l|ml|bar|kW|MW|GW|kWh|V|A|Hz|kHz|MHz|GHz|KB|MB|GB|TB|°C|°F|"
+    "km/h|m/s|mph|km|cm|mm|m|kg|g|mg|l|ml|bar|kW|MW|GW|kWh|V|A|Hz|kHz|MHz|GHz|KB|MB|GB|TB|°C|°F|"
     "met(?:er|re)s?|kilomet(?:er|re)s?|miles?|feet|inches|acres|hectares|tons|tonnes|pounds|"
     "kilograms|grams|lit(?:er|re)s?|degrees|seconds|minutes|hours|days|weeks|months|years"
 )
@@ -40,6 +40,7 @@ _AMOUNT = re.compile(
     rf"|\b\d[\d,.]*{_SCALE}\s?(?:%|percent\b|per\scent\b|(?:(?:square|cubic)\s)?(?:{_UNITS})\b)"
 )
 _MONTH = re.compile(_MONTHS)
+_NO_COUNT = re.compile(r"[01]|(?:1\d|20)\d\d")  # years: "the 1981 restraints"
 # Text beside a span that makes it one of several: ", Toyota", "and Nissan", "Jones and".
 _MORE_AFTER = re.compile(r"['’]?s?(?:,? (?:and|or|&) |, |/)(?:the |[a-z]+ )?[A-Z\"“]")
 _MORE_BEFORE = re.compile(r"(?:[\w\"”.)], |(?:\b(?:and|or)|&) |/)(?:the )?\Z")
@@ -158,7 +159,7 @@ def _counts(sentence: str, language: str) -> Iterator[Span]:
             continue
         if beside and counted.kind == "word" and counted.text.islower():
             span = Span(first.start, number.end)
-            if span.of(sentence) not in ("0", "1"):
+            if not _NO_COUNT.fullmatch(span.of(sentence)):
                 yield span
         first = None
 

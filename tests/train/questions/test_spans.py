@@ -28,6 +28,7 @@ CASES = [
     ("This may be so everywhere.", []),
     ("About 2 million people and four dogs saw 1 cat.", ["number 2 million", "number four"]),
     ("The keeper was paid by Mira\nOskan from the start.", []),  # no name across lines
+    ("The 1981 restraints kept cars out when winds of 180 km/h came.", ["amount 180 km/h"]),
     ("", []),
 ]  # fmt: skip
 
