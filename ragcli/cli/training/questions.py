@@ -17,6 +17,7 @@ from ragcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from ragcli.cli.config import Config
+    from ragcli.index.reader import Reader
     from ragcli.train.questions.drafting import Drafting, Wanted
     from ragcli.train.questions.ledger import Ledger
 
@@ -86,8 +87,21 @@ def _drafting(
                 f"going on: {len(ledger.kept)} pairs are there, {len(ledger.dropped)} drafts failed"
             )
         reader = stack.enter_context(engine.reader(config, env))
+        _warn_of_itself(env, reader, out)
         generator = stack.enter_context(closing(engine.generator(config, env)))
         yield stack.enter_context(Drafting(reader, generator, ledger, wanted)), ledger
+
+
+def _warn_of_itself(env: Environment, reader: Reader, out: Path) -> None:
+    """Questions beside the documents would be found as documents by the next search for them."""
+    from ragcli.paths import shown
+
+    roots = reader.status().roots
+    if any(out.resolve().is_relative_to(root) for root in roots):
+        env.note(
+            f"{shown(out)} lies among the indexed documents: put it elsewhere, or its name and that of"
+            " the dropped ones into .ragcliignore, before `ragcli index` takes them in"
+        )
 
 
 def _run(env: Environment, drafting: Drafting, ledger: Ledger, estimate_only: bool) -> bool:

@@ -64,6 +64,7 @@ def test_real_text_and_the_bundled_model(tmp_path: Path, monkeypatch: pytest.Mon
     told = invoke("train", "questions", "--out", "q.jsonl", "--estimate", "--json", *THREAD)
     assert told.code in (0, 1), told.err
     assert "a draft takes" in told.err
+    assert "q.jsonl lies among the indexed documents" in told.err
     report = told.json("questions@1")
     kept = rows(Path("q.jsonl")) if report["kept"] else []
     dropped = rows(Path("q.dropped.jsonl"))
@@ -89,6 +90,7 @@ def test_what_it_writes_measures_and_trains(tmp_path: Path) -> None:
     assert {row["answers"][0]: row["question"] for row in rows(file)} == ASKED
     again = invoke("train", "questions", "--out", str(file), *THREAD)
     assert "going on: 2 pairs are there" in again.err
+    assert "lies among" not in again.err
     assert len(rows(file)) == 2
     measured = invoke("eval", "run", "--data", str(file), "--methods", "verbatim", "--json",
                       "--out", str(tmp_path / "rows"), *THREAD)  # fmt: skip
