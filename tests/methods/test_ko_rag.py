@@ -55,8 +55,8 @@ RIBE = {"Ribe": 3.0, "was the keeper": 2.0, "bees": 1.0, "tower": 2.5}
 
 def select(organiser: Scripted, *assignments: str, decode: str = "plain", hits=HITS) -> Selection:
     tools = Tools(
-        lambda _q, _k: hits, cast(Any, None), encode, settings_from(assignments), decode,
-        organiser=lambda: organiser,
+        lambda _q, _k: hits, cast(Any, None), encode,
+        settings_from(("ko-rag.least=1", *assignments)), decode, organiser=lambda: organiser,
     )  # fmt: skip
     return SELECTORS["ko-rag"].stage(QUESTION, hits, tools)
 
@@ -75,6 +75,17 @@ def test_best_first_and_neighbours_of_a_passage_together() -> None:
     assert selection.noise is not None
     assert selection.noise.document.id == 3
     assert "4 of 5 sentences, 4 above the placeholder" in selection.by
+
+
+def test_three_stay_where_the_cut_is_early() -> None:
+    chosen = settings_from()
+    tools = Tools(
+        lambda _q, _k: HITS, cast(Any, None), encode, chosen, "plain",
+        organiser=lambda: Scripted(RIBE, placeholder=9.0),
+    )  # fmt: skip
+    selection = SELECTORS["ko-rag"].stage(QUESTION, HITS, tools)
+    assert texts(selection.documents) == [[BIRTH, TOWER], [KEEPER]]
+    assert "3 of 5 sentences, 0 above the placeholder" in selection.by
 
 
 def test_a_passage_may_stand_twice() -> None:
