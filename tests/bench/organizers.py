@@ -47,7 +47,7 @@ def run(asked: argparse.Namespace) -> None:
         _ask(asked, name, "plain+retrieval.k=5" if name == HALF else arm)
     for text in asked.organizer:
         name, _, folder = text.partition("=")
-        _ask(asked, name, f"ko-rag+ko-rag.most={asked.most}", "--organizer", folder)
+        _ask(asked, name, f"ko-rag+ko-rag.least=3+ko-rag.most={asked.most}", "--organizer", folder)
 
 
 def _ask(asked: argparse.Namespace, name: str, arm: str, *more: str) -> None:
