@@ -6,7 +6,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from ragcli.text.language import detect
+from ragcli.sources.guess import guess
+from ragcli.sources.wide import utf16_without_bom, utf32_without_bom
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -18,8 +19,6 @@ _BOMS = (
 # Encodings of seven bits, which pass for ASCII; the bytes that they switch with tell them.
 _SEVEN_BITS = ("iso-2022", "hz", "utf-7")
 _SWITCHES = re.compile(rb"\x1b(?:\$[@B]|\$\([A-D]|\$\)C)")
-_GUESS_BYTES = 48_000  # enough for a guess; the guesser's time grows with it
-_HIGH = re.compile(rb"[\x80-\xff]")
 _MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
 # C0 and C1 controls except tab and line feed, and DEL: a blank each, so that offsets hold.
@@ -27,8 +26,21 @@ _CONTROL = {code: " " for code in [*range(0x20), *range(0x7F, 0xA0)] if code not
 _WINDOWS = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "ascii": "cp1252", "us-ascii": "cp1252",
             "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "x-sjis": "cp932",
             "tis-620": "cp874", "iso-8859-9": "cp1254", "euc-kr": "cp949", "ks_c_5601-1987": "cp949"}  # fmt: skip
-
-_WESTERN = frozenset({"en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "ca"})
+# What a text says of its own encoding: to Emacs, Vim and Python near its start, to LaTeX.
+_COOKIE = re.compile(rb"\A(?:[^\r\n]{0,300}\r?\n)?[^\r\n]{0,300}?coding[:=][ \t]*([\w.-]{2,30})")
+_INPUTENC = re.compile(
+    rb"^[^%\r\n]{0,200}\\usepackage[ ]?\[([\w-]{2,30})\][ ]?\{inputenc\}", re.MULTILINE
+)
+_OF_LATEX = {
+    "ansinew": "cp1252",
+    "applemac": "mac-roman",
+    "macce": "mac-latin2",
+    "cp1252": "cp1252",
+}
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_WESTERN_LETTERS = frozenset(
+    "àáâãäåæçèéêëìíîïñòóôõöøùúûüýßÀÁÂÄÅÆÇÈÉÊËÍÎÑÓÔÖØÚÜœŒ“”„‘’–—…«»°§€£©®\u00a0"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,34 +58,6 @@ def clean(text: str) -> str:
     if text.isprintable():
         return text
     return text.translate(_CONTROL)
-
-
-def utf16_without_bom(data: bytes) -> str | None:
-    """ "utf-16-le" or "utf-16-be" where NULs stand in nearly every second byte only."""
-    head = data[:4096]
-    pairs = len(head) // 2
-    if pairs < 4:
-        return None
-    even, odd = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
-    if odd > 0.6 * pairs and even < 0.05 * pairs:
-        return "utf-16-le"
-    if even > 0.6 * pairs and odd < 0.05 * pairs:
-        return "utf-16-be"
-    return None
-
-
-def utf32_without_bom(data: bytes) -> str | None:
-    """ "utf-32-le" or "utf-32-be" where three bytes of every four are nearly always NUL."""
-    head = data[:4096]
-    quarters = len(head) // 4
-    if quarters < 4:
-        return None
-    nuls = [head[at : 4 * quarters : 4].count(0) for at in range(4)]
-    for order, empty in (("le", (2, 3)), ("be", (0, 1))):
-        used = 3 - empty[0] if order == "be" else 0
-        if all(nuls[at] > 0.95 * quarters for at in empty) and nuls[used] < 0.05 * quarters:
-            return f"utf-32-{order}"
-    return None
 
 
 def _seven_bits(data: bytes, declared: str | None) -> Decoded | None:
@@ -97,6 +81,14 @@ def declared_in_xml(data: bytes) -> str | None:
     """The encoding an XML declaration names."""
     match = _XML_ENCODING.match(data[:300].lstrip())
     return match.group(1).decode("ascii") if match else None
+
+
+def _in_text(data: bytes) -> str | None:
+    """The encoding that a text names for editors and compilers."""
+    if found := _COOKIE.match(data[:700]) or _INPUTENC.search(data[:8192]):
+        name = found.group(1).decode("ascii", "replace").lower()
+        return _OF_LATEX.get(name, name)
+    return None
 
 
 def _declared(data: bytes, declared: str) -> Decoded | None:
@@ -126,23 +118,42 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
 
 
 def _guessed(data: bytes) -> Decoded:
-    import charset_normalizer
-
-    first = _HIGH.search(data)
-    start = max(0, first.start() - 2000) if first else 0
-    best = charset_normalizer.from_bytes(data[start : start + _GUESS_BYTES]).best()
-    name = best.encoding if best is not None else "cp1252"
-    text = data.decode(name, "replace")
-    if name != "cp1252" and (western := _strict(data, "cp1252")) and detect(western) in _WESTERN:
-        name, text = "cp1252", western  # close relatives that guesses confuse it with
+    text, name = guess(data)
     return Decoded(text, name, f"encoding guessed: {name}")
+
+
+def _mixed_lines(data: bytes) -> Decoded | None:
+    """UTF-8 with lines of Windows-1252 between, as files have that were put together.
+
+    A line with good characters of several bytes in it is UTF-8 with damage.
+    """
+    lines = data.split(b"\n")
+    good = sum(1 for line in lines if not line.isascii() and _strict(line, "utf-8") is not None)
+    other = 0
+    for at, line in enumerate(lines):
+        if line.isascii() or _strict(line, "utf-8") is not None:
+            continue
+        western = _strict(line, "cp1252")
+        if _MULTIBYTE.search(line) or western is None or not _is_western(western):
+            continue
+        lines[at] = western.encode("utf-8")
+        other += 1
+    if not other or 3 * good < other:
+        return None
+    text = b"\n".join(lines).decode("utf-8", "replace")
+    return Decoded(text, "utf-8", f"{other} lines are no UTF-8: read as cp1252")
+
+
+def _is_western(line: str) -> bool:
+    beyond = _BEYOND_ASCII.findall(line)
+    return not any(set(run) - _WESTERN_LETTERS or len(run) > 2 for run in beyond)
 
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
     """Text of a file, `clean`ed. Never fails; the note says what was unsure.
 
     Order: BOM; strict UTF-8; UTF-16 by its pattern of NULs; the encoding the file
-    declares, if it fits; UTF-8 with little damage; a guess. A declaration comes after
+    declares, if it fits; UTF-8 with lines in another encoding or with little damage; a guess. A declaration comes after
     strict UTF-8 because it is often wrong and UTF-8 hardly ever passes by chance.
     """
     decoded = _decode(data, declared)
@@ -166,6 +177,6 @@ def _decode(data: bytes, declared: str | None) -> Decoded:
         return Decoded(text_or_none, "utf-8")
     if wide := utf16_without_bom(data):
         return Decoded(data.decode(wide, "replace"), wide, f"encoding guessed: {wide}")
-    if declared and (found := _declared(data, declared)):
+    if (declared := declared or _in_text(data)) and (found := _declared(data, declared)):
         return found
-    return _damaged_utf8(data) or _guessed(data)
+    return _mixed_lines(data) or _damaged_utf8(data) or _guessed(data)

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragcli.sources.decode import utf16_without_bom, utf32_without_bom
 from ragcli.sources.sniff_text import generated, text_kind
+from ragcli.sources.wide import utf16_without_bom, utf32_without_bom
 
 HEAD = 8192  # bytes that decide
 TAIL = 1 << 18  # of a zip archive: enough for a list of some thousand parts
