@@ -132,20 +132,20 @@ class ByGenerator:
         return self._aligner.align(self._parts, hits)
 
     def order(self, hits: Sequence[Hit]) -> list[tuple[float, ...]]:
-        """Label first; among equals the model's own choice; each passage is judged once.
+        """As `order_key`, where the model's choice stands for the retrieval's among equals.
 
-        One whose label is too low for it to be kept is not judged: what is kept stays the same.
+        Each passage is judged once; one that matches too little to be kept is not judged.
         """
         keys = [order_key(hit) for hit in hits]
-        lowest = max(sorted(key[0] for key in keys)[: self._keep], default=0)
-        able = [hit for hit, key in zip(hits, keys, strict=True) if key[0] <= lowest]
+        lowest = max(sorted(key[:2] for key in keys)[: self._keep], default=(0, 0.0))
+        able = [hit for hit, key in zip(hits, keys, strict=True) if key[:2] <= lowest]
         fresh = [hit for hit in able if hit.passage.id not in self._useful]
         texts = [readable(hit.passage.text) for hit in fresh]
         self._at("judging passages")
         scores = judging.usefulness(self._generator, self._question, texts)
         self._useful.update(zip((hit.passage.id for hit in fresh), scores, strict=True))
         return [
-            (key[0], -self._useful.get(hit.passage.id, 0.0), *key[1:])
+            (*key[:2], -self._useful.get(hit.passage.id, 0.0), *key[2:])
             for key, hit in zip(keys, hits, strict=True)
         ]
 

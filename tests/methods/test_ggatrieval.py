@@ -17,8 +17,11 @@ from ragcli.index.where import EVERYWHERE, Where
 from ragcli.llm.base import EncodedPrompt
 from ragcli.llm.ondemand import OnDemand
 from ragcli.methods.ggatrieval import ALL_FULL, NOTHING_NEW
+from ragcli.methods.grounding import ByEncoder, ByGenerator
+from ragcli.methods.grounding_options import Options
 from ragcli.methods.registry import METHODS, describe, settings_from
 from ragcli.methods.run import Asker, AskOptions
+from ragcli.methods.stages import Tools
 from ragcli.render.json import answer_document
 from ragcli.types import Answer, Hit, SearchMode
 from tests.methods.fakes import FakeGenerator, FakeReader, hit
@@ -213,6 +216,34 @@ def test_the_generator_is_named_where_it_judged() -> None:
     }
     assert answer.trace is not None
     assert "fake" in answer.trace.by
+
+
+def test_the_model_chooses_among_passages_that_match_as_many_parts() -> None:
+    """It finds the one that matches less the most useful, and is not asked about the others."""
+
+    class Chooses(FakeGenerator):
+        def score_next(
+            self, prompts: Sequence[EncodedPrompt], tokens: Sequence[int]
+        ) -> NDArray[np.float32]:
+            rows = super().score_next(prompts, tokens)
+            for row, prompt in enumerate(self.prompts[-len(prompts) :]):
+                if "Does the text help" in prompt:
+                    judged.append(prompt)
+                    rows[row] = [-0.1, -5.0] if "ONE" in prompt else [-5.0, -0.1]
+            return rows
+
+    judged: list[str] = []
+    one, two = hit(3, "ONE Sandholm light is white."), TWO_OF_THREE
+    shelf = Library({"": [one, two, NOTHING]})
+    settings = settings_from(["ggatrieval.keep=2"])
+    tools = Tools(shelf.search, cast(Any, Chooses(SAYS)), shelf.encode, settings, "plain")
+    by_rules = ByEncoder(QUESTION, "en", tools, Options.of(settings))
+    by_rules.parse()
+    hits = by_rules.align([one, two, NOTHING])
+    keys = ByGenerator(QUESTION, "en", tools, Options.of(settings)).order(hits)
+    assert sorted(range(3), key=keys.__getitem__) == [1, 0, 2]
+    assert len(judged) == 2
+    assert not [prompt for prompt in judged if NOTHING.passage.text in prompt]
 
 
 def test_the_method_explains_itself() -> None:
