@@ -76,6 +76,7 @@ class _Reader:
         self.styles = styles
         self.notes = notes
         self.title = ""
+        self.inserted = 0
 
     def body(self, container: Any) -> None:
         """All paragraphs and tables of a container, in order."""
@@ -85,6 +86,8 @@ class _Reader:
                 self._paragraph(element)
             elif name == "tbl":
                 self._table(element)
+            elif name == "altChunk":
+                self.inserted += 1
             elif name not in _SKIPPED and name not in ("sectPr", "tblPr", "sdtPr", "sdtEndPr"):
                 self.body(element)
 
@@ -128,19 +131,37 @@ class _Reader:
                 yield from self._runs(one, later)
 
     def _table(self, table: Any) -> None:
+        after: list[Any] = []
         for row in _rows(table):
-            cells = [self._cell(cell) for cell in _within(row, "tc")]
+            later: list[Any] = []
+            cells = [self._cell(cell, later) for cell in _within(row, "tc")]
             filled = [text for text in cells if text]
             if len(filled) == 1 or any(len(text) > _SHORT_CELL for text in filled):
                 for cell in _within(row, "tc"):
                     self.body(cell)
-            elif filled:
-                self.out.row(" | ".join(filled))
+                later = [one for one in later if local(one) != "txbxContent"]  # these are read
+                for note in later:
+                    self.body(note)
+            else:
+                if filled:
+                    self.out.row(" | ".join(filled))
+                after += later
+        for container in after:  # boxes and notes do not tear the table
+            self.body(container)
 
-    def _cell(self, cell: Any) -> str:
-        """All text of a cell on one line, without its text boxes."""
-        parts = ["".join(self._runs(p, [])) for p in cell.iter("{*}p")]
+    def _cell(self, cell: Any, later: list[Any]) -> str:
+        """All text of a cell on one line; boxes and notes in it are collected in `later`."""
+        parts = ["".join(self._runs(p, later)) for p in _paragraphs(cell)]
         return " ".join(" ".join(parts).split())
+
+
+def _paragraphs(element: Any) -> Iterator[Any]:
+    """Paragraphs of a cell, also of tables in it, but not those of text boxes."""
+    for one in element:
+        if local(one) == "p":
+            yield one
+        elif local(one) not in _SKIPPED:
+            yield from _paragraphs(one)
 
 
 def _within(element: Any, name: str) -> Iterator[Any]:
@@ -159,11 +180,11 @@ def _rows(table: Any) -> Iterator[Any]:
             yield row
 
 
-def _notes(package: Package, folder: str) -> dict[tuple[str, str], Any]:
+def _notes(package: Package, folder: str, missing: list[str]) -> dict[tuple[str, str], Any]:
     """Footnotes and endnotes by (part, id); separators are none."""
     found: dict[tuple[str, str], Any] = {}
     for part in ("footnotes", "endnotes"):
-        root = package.optional(f"{folder}{part}.xml")
+        root = package.spare(f"{folder}{part}.xml", missing, part)
         for note in root if root is not None else ():
             if not attribute(note, "type"):
                 found[part, attribute(note, "id")] = note
@@ -182,9 +203,14 @@ def load_docx(data: bytes, ending: str) -> Extracted:
     body = child(root, "body")
     if body is None:
         raise SourceError("damaged DOCX (no body)")
-    reader = _Reader(_Styles(package.optional(f"{folder}styles.xml")), _notes(package, folder))
+    missing: list[str] = []
+    styles = _Styles(package.spare(f"{folder}styles.xml", missing, "headings and lists"))
+    reader = _Reader(styles, _notes(package, folder, missing))
     reader.body(body)
+    if reader.inserted:
+        missing.append(f"{reader.inserted} inserted from other files (altChunk)")
     text, blocks = reader.out.finish()
     if not text.strip():
-        raise SourceError("no text in it")
-    return Extracted(text, "docx", blocks, core_title(package) or reader.title)
+        raise SourceError(missing[0] if missing else "no text in it")
+    title = core_title(package) or reader.title
+    return Extracted(text, "docx", blocks, title, missing=tuple(missing))

@@ -46,7 +46,7 @@ def open_package(data: bytes, label: str) -> Package:
 
 def meta_title(package: Package) -> str:
     """The title in the document's properties, "" without one."""
-    root = package.optional("meta.xml")
+    root = package.spare("meta.xml")
     for one in root.iter("{*}title") if root is not None else ():
         return " ".join((one.text or "").split())[:300]
     return ""

@@ -131,7 +131,7 @@ def load_odt(data: bytes, ending: str) -> Extracted:
     """
     package = open_package(data, "ODT")
     root = package.xml("content.xml")
-    reader = _Reader(_Styles(package.optional("styles.xml"), root))
+    reader = _Reader(_Styles(package.spare("styles.xml"), root))
     reader.body(_content(root, "text", "ODT"))
     text, blocks = reader.out.finish()
     if not text.strip():
@@ -190,7 +190,7 @@ def load_odp(data: bytes, ending: str) -> Extracted:
     """
     package = open_package(data, "ODP")
     root = package.xml("content.xml")
-    show = _Show(_Styles(package.optional("styles.xml"), root))
+    show = _Show(_Styles(package.spare("styles.xml"), root))
     missing: list[str] = []
     for page in _content(root, "presentation", "ODP"):
         if local(page) != "page":

@@ -134,6 +134,18 @@ class Package:
         """`xml`, or None where there is no such part."""
         return self.xml(name) if name in self else None
 
+    def spare(self, name: str, missing: list[str] | None = None, what: str = "") -> Any:
+        """`optional` for a part without which the text can be read: None if it is damaged.
+
+        missing: is told what is lost then ("footnotes: damaged DOCX (…)").
+        """
+        try:
+            return self.optional(name)
+        except SourceError as error:
+            if missing is not None:
+                missing.append(f"{what}: {error.message}")
+            return None
+
     def size(self, name: str) -> int:
         """Bytes of a part as it says; no more of it are ever read."""
         return self._info(name).file_size
@@ -195,15 +207,19 @@ class Package:
 
 def main_part(package: Package, usual: str) -> str:
     """The part with the document: as the relations say, else where it always is."""
-    for kind, part in package.relations("").values():
-        if kind == "officeDocument":
+    try:
+        relations = package.relations("")
+    except SourceError:
+        return usual
+    for kind, part in relations.values():
+        if kind == "officeDocument" and part in package:
             return part
     return usual
 
 
 def core_title(package: Package) -> str:
     """The title in the document's properties, "" without one."""
-    root = package.optional("docProps/core.xml")
+    root = package.spare("docProps/core.xml")
     title = child(root, "title") if root is not None else None
     return " ".join((title.text or "").split())[:300] if title is not None else ""
 

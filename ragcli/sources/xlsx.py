@@ -45,6 +45,7 @@ class _Book:
     formats: list[str] = field(default_factory=list)
     from_1904: bool = False
     unsaved: int = 0
+    missing: list[str] = field(default_factory=list)
 
 
 def _rich(element: Any) -> str:
@@ -232,8 +233,9 @@ def _open(package: Package, main: str) -> tuple[_Book, list[tuple[str, str, str]
     for kind, part in relations.values():
         if kind == "sharedStrings" and part in package:
             book.strings = _strings(package, part)
-        elif kind == "styles" and part in package:
-            book.formats = _formats(package.xml(part))
+        elif kind == "styles":
+            styles = package.spare(part, book.missing, "formats of numbers and dates")
+            book.formats = _formats(styles) if styles is not None else []
     properties = child(root, "workbookPr")
     if properties is not None:
         book.from_1904 = attribute(properties, "date1904") in ("1", "true")
@@ -263,6 +265,7 @@ def load_xlsx(data: bytes, ending: str) -> Extracted:
     package = Package(data, "XLSX")
     book, found = _open(package, main_part(package, "xl/workbook.xml"))
     sheets = Sheets()
+    sheets.missing += book.missing
     for name, part, _ in found:
         if part in package:
             _sheet(sheets, book, name, part)

@@ -168,3 +168,60 @@ def test_everything_python_docx_reads_is_there() -> None:
     assert [cell for cell in cells if cell not in ours] == []
     assert len(paragraphs) > 20
     assert len(cells) > 20
+
+
+FOOTNOTES = (
+    f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="1">{p("One says basalt.")}</w:footnote>'
+    "</w:footnotes>"
+)
+FOOTNOTE = '<w:r><w:footnoteReference w:id="1"/></w:r>'
+BOTH = (
+    "<w:r><mc:AlternateContent><mc:Choice>{0}</mc:Choice><mc:Fallback>{0}</mc:Fallback>"
+    "</mc:AlternateContent></w:r>"
+).format(BOX.format(p("In a box.")))
+
+
+def test_notes_and_boxes_of_cells_follow_the_table_once() -> None:
+    row = "<w:tr><w:tc><w:p>{}</w:p></w:tc><w:tc>{}</w:tc></w:tr>"
+    first = row.format(r("Basalt") + FOOTNOTE + BOTH, p("6"))
+    table = f"<w:tbl>{first}{row.format(r('Chalk'), p('1'))}</w:tbl>"
+    found = load_docx(package(table, footnotes=FOOTNOTES), ".docx")
+    assert found.text == "Basalt | 6\nChalk | 1\n\nOne says basalt.\n\nIn a box."
+
+
+def test_notes_of_long_cells_are_read_once() -> None:
+    cell = f"<w:tc><w:p>{r('Words. ' * 60)}{FOOTNOTE}{BOTH}</w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{cell}<w:tc>{p('b')}</w:tc></w:tr></w:tbl>"
+    found = load_docx(package(table, footnotes=FOOTNOTES), ".docx")
+    assert found.text.count("One says basalt.") == found.text.count("In a box.") == 1
+
+
+def test_cells_hold_the_text_of_tables_in_them() -> None:
+    inner = f"<w:tbl><w:tr><w:tc>{p('n1')}</w:tc><w:tc>{p('n2')}</w:tc></w:tr></w:tbl>"
+    table = f"<w:tbl><w:tr><w:tc>{p('a')}{inner}</w:tc><w:tc>{p('b')}</w:tc></w:tr></w:tbl>"
+    assert load_docx(package(table), ".docx").text == "a n1 n2 | b"
+
+
+def test_a_damaged_part_costs_what_is_in_it() -> None:
+    found = load_docx(package(p("Body."), styles="<w:st", footnotes="<w:f"), ".docx")
+    assert found.text == "Body."
+    assert [one.partition(":")[0] for one in found.missing] == ["headings and lists", "footnotes"]
+
+
+def test_what_comes_from_another_file_is_named() -> None:
+    found = load_docx(package(p("Body.") + "<w:altChunk/>"), ".docx")
+    assert found.missing == ("1 inserted from other files (altChunk)",)
+    with pytest.raises(SourceError, match="altChunk"):
+        load_docx(package("<w:altChunk/>"), ".docx")
+
+
+def test_a_main_part_that_is_not_there_is_looked_for_where_it_always_is() -> None:
+    root = (
+        '<Relationships xmlns="x"><Relationship Id="r" Type="x/officeDocument" Target="no.xml"/>'
+        "</Relationships>"
+    )
+    for relations in (root, "<broken"):
+        out = io.BytesIO(package(p("Still here.")))
+        with zipfile.ZipFile(out, "a") as archive:
+            archive.writestr("_rels/.rels", relations)
+        assert load_docx(out.getvalue(), ".docx").text == "Still here."

@@ -312,3 +312,14 @@ def test_merges_that_never_end_take_no_time() -> None:
     with suppress(SourceError):
         load_xlsx(raw(rows), ".xlsx")
     assert time.process_time() - started < 5
+
+
+def test_damaged_formats_and_properties_cost_only_themselves() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Ore", "Grade"])
+    book.active.append(["Tin", 4])
+    data = replaced(saved(book), "docProps/core.xml", "<broken")
+    assert load_xlsx(data, ".xlsx").missing == ()
+    found = load_xlsx(replaced(data, "xl/styles.xml", "<broken"), ".xlsx")
+    assert "Ore: Tin; Grade: 4" in found.text
+    assert [one.partition(":")[0] for one in found.missing] == ["formats of numbers and dates"]
