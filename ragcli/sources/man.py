@@ -12,6 +12,7 @@ import re
 from ragcli.sources.decode import decode
 from ragcli.sources.keeping import LineKeeper
 from ragcli.sources.mdoc import Mdoc
+from ragcli.sources.packed import MAGIC, unpacked
 from ragcli.sources.plain import notes
 from ragcli.sources.roff import arguments, unescape
 from ragcli.types import Extracted
@@ -149,7 +150,12 @@ class _Reader:
 
 
 def load_man(data: bytes, ending: str) -> Extracted:
-    """Line n of the text is what line n of the file says; sections are headings."""
+    """Line n of the text is what line n of the file says; sections are headings.
+
+    A page packed with gzip is unpacked. Raises SourceError where that fails.
+    """
+    if data.startswith(MAGIC):
+        data = unpacked(data)
     coding = _CODING.search(data[:300])
     decoded = decode(data, coding.group(1).decode("ascii", "replace") if coding else None)
     reader = _Reader()

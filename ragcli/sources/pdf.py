@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import unicodedata
 from typing import Any
@@ -18,6 +19,7 @@ _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _SEGMENT = re.compile(r"([^\r\n\ufffe\x02]+)([\ufffe\x02]?)")  # U+FFFE, U+0002: line-end hyphens
 _BOLD_WEIGHT = 600
 _SAMPLE = 300  # characters of a page tested for a missing Unicode map
+_TURNED = 20  # characters of a page that tell which way its text goes
 _FIELD_SIZE = 8.0  # points, where a page has no text of its own
 _MOST_ATTACHMENTS = 100
 _BAD_SHARE = 0.3  # of the characters, from which on a page counts as unreadable
@@ -104,6 +106,15 @@ class _Page:
                     out.append(line)
         return out
 
+    def upright(self) -> int | None:
+        """The rotation of the page in which its text is upright; None if it goes several ways."""
+        turns: set[int] = set()
+        for at in range(0, len(self.text), max(1, len(self.text) // _TURNED)):
+            angle = float(self._raw.FPDFText_GetCharAngle(self._page, at))
+            if angle >= 0 and not self.text[at].isspace():  # -1: pdfium put the character there
+                turns.add(round(math.degrees(angle) / 90) % 4)
+        return (4 - turns.pop()) % 4 * 90 if len(turns) == 1 else None
+
     def readable(self) -> bool:
         """Whether characters mean what they say; else the text is mojibake.
 
@@ -164,6 +175,13 @@ def _page_lines(document: Any, number: int, fields: Fields) -> tuple[list[Line],
         textpage = page.get_textpage()
         try:
             found = _Page(textpage)
+            turned = page.get_rotation()
+            if turned and (upright := found.upright()) is not None and upright != turned:
+                # Lines that stand on the shown page are mixed up by pdfium: in memory, it is turned.
+                textpage.close()
+                page.set_rotation(upright)
+                textpage = page.get_textpage()
+                found = _Page(textpage)
             if not found.readable():
                 return [], [], False
             lines = found.lines()

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragcli.sources.sniff_text import generated, text_kind
+from ragcli.sources import packed
+from ragcli.sources.sniff_text import generated, is_man, text_kind
 from ragcli.sources.wide import utf16_without_bom, utf32_without_bom
 
 HEAD = 8192  # bytes that decide
@@ -187,6 +188,8 @@ def inspect(path: Path, head: bytes, tail: bytes = b"") -> Sniffed:
         return found
     if head.startswith(b"{\\rtf"):
         return Sniffed(None, "format not supported yet: rtf")
+    if head.startswith(packed.MAGIC) and is_man(packed.start_of(head, HEAD)):
+        return Sniffed("man")
     if name := _magic(head):
         return Sniffed(None, f"binary ({name})")
     if _looks_binary(head):

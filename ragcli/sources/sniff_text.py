@@ -29,6 +29,8 @@ _BY_ENDING = {
     **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), "json"),
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
 }  # fmt: skip
+# Under the names of spreadsheets, programs write tables as text too.
+_SHEETS = frozenset({".xls", ".xlsx", ".ods"})
 # Written by programs for programs, from what is elsewhere in the folder.
 _LOCKS = (
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock cargo.lock poetry.lock "
@@ -85,13 +87,18 @@ def _is_mail(start: bytes) -> bool:
     return len(names & _MAIL_HEADERS) >= 3 and bool(names & _SENDERS) and bool(names & _SENT)
 
 
+def is_man(start: bytes) -> bool:
+    """Whether a text begins as manual pages do."""
+    return _MAN.match(start) is not None
+
+
 def _by_content(start: bytes) -> str:
     """The kind of a text whose name does not tell; "" for plain text."""
     if _MBOX.match(start):
         return "mbox"
     if _is_mail(start):
         return "mail"
-    if _MAN.match(start):
+    if is_man(start):
         return "man"
     if _LATEX.search(start[:4096]):
         return "latex"
@@ -121,7 +128,7 @@ def text_kind(name: str, ending: str, head: bytes) -> str:
         return "mbox" if start.startswith(b"From ") else "mail"
     if ending in (".patch", ".diff"):
         return "text"
-    return _by_content(start) or "text"
+    return _by_content(start) or ("csv" if ending in _SHEETS else "text")
 
 
 def _json_kind(start: bytes) -> str:

@@ -1,6 +1,12 @@
+import gzip
+from pathlib import Path
+
 import pytest
 
+from ragcli.errors import SourceError
+from ragcli.sources import packed
 from ragcli.sources.man import load_man
+from ragcli.sources.sniff import inspect
 from tests.sources.checks import check, same_lines, sentences, shown
 
 MAN = r"""'\" t
@@ -122,3 +128,22 @@ def test_what_is_printed(line: str, text: str) -> None:
 def test_the_declared_coding_is_used() -> None:
     page = "'\\\" -*- coding: koi8-r -*-\n.TH A 1\n.SH ИМЯ\nпривет мир\n".encode("koi8-r")
     assert "привет мир" in load_man(page, ".1").text
+
+
+def test_a_packed_page_is_read_as_if_it_were_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.compress(MAN.encode())
+    assert inspect(Path("foo.1.gz"), data).kind == "man"
+    assert load_man(data, ".gz") == load_man(MAN.encode(), ".1")
+    with pytest.raises(SourceError, match="cut off"):
+        load_man(data[:-20], ".gz")
+    with pytest.raises(SourceError, match="damaged"):
+        load_man(packed.MAGIC + b"no gzip at all", ".gz")
+    monkeypatch.setattr(packed, "MOST", 20)
+    with pytest.raises(SourceError, match="bomb"):
+        load_man(data, ".gz")
+
+
+@pytest.mark.parametrize("text", [b"syslog line\n" * 9, b"", b"\0" * 10_000])
+def test_other_packed_files_are_archives(text: bytes) -> None:
+    assert inspect(Path("syslog.1.gz"), gzip.compress(text)).reason == "binary (gzip archive)"
+    assert inspect(Path("foo.1.gz"), packed.MAGIC + b"\0\1").reason == "binary (gzip archive)"

@@ -7,6 +7,7 @@ from ragcli.sources.pdf import load_pdf
 from ragcli.sources.pdf_layout import Line, Words, lay_out
 from ragcli.text.sentences import split_sentences
 from ragcli.types import Extracted
+from tests.plain_pdf import pdf
 
 
 def line(
@@ -211,3 +212,12 @@ def test_values_of_forms_are_read_and_attached_files_named() -> None:
         "Insured: yes",
     ]
     assert extracted.notes == ("attached files are not read: notes.txt",)
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_text_of_turned_pages_is_in_order(turn: int) -> None:
+    plain = pdf(["The first line tells of buoys.", "The second line goes on."])
+    data = plain.replace(b"/Type/Page/", b"/Type/Page/Rotate %d/" % turn)
+    assert load_pdf(data, ".pdf").text == load_pdf(plain, ".pdf").text
+    upright = data.replace(b"72 760 Td", b"0 1 -1 0 300 100 Tm") if turn == 90 else data
+    assert load_pdf(upright, ".pdf").text.startswith("The first line tells")
