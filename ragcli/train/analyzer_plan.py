@@ -27,7 +27,7 @@ class AnalyzerOptions:
     rank: int = 8
     alpha: float = 16.0
     epochs: int = 3
-    rate: float = 2e-4
+    rate: float = 1e-3
     batch: int = 8
     seed: int = 0
     development: float = 0.1

@@ -59,7 +59,7 @@ def analyzer(
     ] = 3,
     rate: Annotated[
         float, typer.Option("--rate", metavar="X", min=1e-8, max=1.0, help="Of learning (Adam).")
-    ] = 2e-4,
+    ] = 1e-3,
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=4096, help="Instructions an update.")
     ] = 8,
