@@ -186,16 +186,12 @@ def _add(book: _Book, chapter: Extracted, entries: list[str]) -> None:
 def _read(package: Package, opf: str, root: Any) -> _Book:
     items = _manifest(root, posixpath.dirname(opf))
     spine = next(root.iter("{*}spine"), None)
-    if spine is None:
-        raise SourceError("damaged EPUB (no reading order)")
-    contents = _contents(package, items, attribute(spine, "toc"))
+    toc = attribute(spine, "toc") if spine is not None else ""
+    contents = _contents(package, items, toc)
     locked = _encrypted(package)
     book = _Book()
     seen: set[str] = set()
-    for reference in spine:
-        if local(reference) != "itemref":
-            continue
-        name = attribute(reference, "idref")
+    for name in _order(items, spine, book):
         item = items.get(name)
         if item is None:
             _lost(book, clean(name), "not in the book")
@@ -206,6 +202,22 @@ def _read(package: Package, opf: str, root: Any) -> _Book:
             book.missing.append(f"chapters after {_MOST_CHAPTERS:,}")
             break
     return book
+
+
+def _order(items: dict[str, _Item], spine: Any, book: _Book) -> list[str]:
+    """Ids in the order of reading; of the list of files where the book does not say one."""
+    given = (
+        [attribute(one, "idref") for one in spine if local(one) == "itemref"]
+        if spine is not None
+        else []
+    )
+    if given:
+        return given
+    listed = [name for name, item in items.items() if _is_page(item) and not item.is_nav]
+    if not listed:
+        raise SourceError("damaged EPUB (no reading order)")
+    book.missing.append("reading order: files come as they are listed")
+    return listed
 
 
 def _is_page(item: _Item) -> bool:

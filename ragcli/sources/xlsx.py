@@ -17,7 +17,15 @@ from ragcli.errors import SourceError
 from ragcli.sources.decode import clean
 from ragcli.sources.drawingml import chart_rows, chart_title, texts
 from ragcli.sources.number_format import built_in, show
-from ragcli.sources.ooxml import MIB, Package, attribute, child, core_title, local, main_part
+from ragcli.sources.ooxml import (
+    MIB,
+    Package,
+    attribute,
+    child,
+    core_title,
+    local,
+    main_part,
+)
 from ragcli.sources.sheets import Sheets
 from ragcli.sources.tables import Row, fold
 from ragcli.types import Extracted
@@ -45,6 +53,7 @@ class _Book:
     formats: list[str] = field(default_factory=list)
     from_1904: bool = False
     unsaved: int = 0
+    lost: int = 0
     missing: list[str] = field(default_factory=list)
 
 
@@ -67,16 +76,20 @@ def _unescaped(match: re.Match[str]) -> str:
     return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
 
 
-def _strings(package: Package, part: str) -> list[str]:
-    """The shared strings. Raises SourceError where there are too many."""
+def _strings(package: Package, part: str, missing: list[str]) -> list[str]:
+    """The shared strings, up to where they are damaged. Raises SourceError for too many."""
     found: list[str] = []
-    length = 0
-    for _, item in package.stream(part, "si"):
-        text = _rich(item)
-        length += len(text)
-        found.append(text)
-        if len(found) > _MOST_STRINGS or length > _MOST_STRINGS_TEXT:
-            raise SourceError("too much text in the shared strings (a bomb?)")
+    left = _MOST_STRINGS_TEXT
+    try:
+        for _, item in package.stream(part, "si"):
+            found.append(_rich(item))
+            left -= len(found[-1])
+            if len(found) > _MOST_STRINGS or left < 0:
+                raise SourceError("too much text in the shared strings (a bomb?)")
+    except SourceError as error:
+        if not error.message.startswith("damaged"):
+            raise
+        missing.append(f"shared strings: {error.message}")
     return found
 
 
@@ -122,6 +135,7 @@ def _value(cell: Any, book: _Book) -> str:
         return ""
     if kind == "s":
         at = int(text) if text.isdecimal() and len(text) < 10 else len(book.strings)
+        book.lost += at >= len(book.strings)
         return book.strings[at] if at < len(book.strings) else ""
     if kind == "b":
         return "TRUE" if text.strip() == "1" else "FALSE"
@@ -232,7 +246,7 @@ def _open(package: Package, main: str) -> tuple[_Book, list[tuple[str, str, str]
     book = _Book(package)
     for kind, part in relations.values():
         if kind == "sharedStrings" and part in package:
-            book.strings = _strings(package, part)
+            book.strings = _strings(package, part, book.missing)
         elif kind == "styles":
             styles = package.spare(part, book.missing, "formats of numbers and dates")
             book.formats = _formats(styles) if styles is not None else []
@@ -271,6 +285,8 @@ def load_xlsx(data: bytes, ending: str) -> Extracted:
             _sheet(sheets, book, name, part)
         else:
             sheets.missing.append(f"sheet {name} is not in the file")
+    if book.lost:
+        sheets.missing.append(f"the text of {book.lost:,} cells is not in the file")
     if not sheets.out.blocks:
         raise SourceError(sheets.missing[0] if sheets.missing else "no text in it")
     notes = [f"sheet {name} is hidden" for name, _, state in found if state in _STATES]

@@ -1,3 +1,6 @@
+import io
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -216,3 +219,13 @@ def test_damage_raises_nothing_but_source_errors(data: bytes) -> None:
 @given(st.text(st.sampled_from("<>/ap &;#x\"'=h1! -[]"), max_size=60))
 def test_any_page_raises_nothing_but_source_errors(body: str) -> None:
     sound_or_refused(load_epub, book({"a.xhtml": page(body)}), ".epub")
+
+
+def test_a_book_without_an_order_is_read_as_it_is_listed() -> None:
+    data = book(THREE)
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        opf = file.read("OPS/book.opf").decode()
+    bare = replaced(data, "OPS/book.opf", re.sub("<spine.*</spine>", "<spine/>", opf))
+    found = load_epub(bare, ".epub")
+    assert found.text == load_epub(data, ".epub").text
+    assert found.missing == ("reading order: files come as they are listed",)

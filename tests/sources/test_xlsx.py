@@ -323,3 +323,27 @@ def test_damaged_formats_and_properties_cost_only_themselves() -> None:
     found = load_xlsx(replaced(data, "xl/styles.xml", "<broken"), ".xlsx")
     assert "Ore: Tin; Grade: 4" in found.text
     assert [one.partition(":")[0] for one in found.missing] == ["formats of numbers and dates"]
+
+
+@pytest.mark.parametrize(
+    ("strings", "reasons"),
+    [
+        ("<sst><si><t>Ore</t></si><si><t>Tin", ["shared strings", "the text of 1 cells is not in"]),
+        ("<sst><si><t>Ore</t></si></sst>", ["the text of 1 cells is not in"]),
+    ],
+)
+def test_cells_whose_text_is_lost_are_counted(strings: str, reasons: list[str]) -> None:
+    sheet = (
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row></sheetData>'
+        "</worksheet>"
+    )
+    relations = (
+        '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>'
+        '<Relationship Id="s" Type="x/sharedStrings" Target="sharedStrings.xml"/></Relationships>'
+    )
+    data = replaced(saved(openpyxl.Workbook()), "xl/worksheets/sheet1.xml", sheet)
+    data = replaced(data, "xl/_rels/workbook.xml.rels", relations)
+    found = load_xlsx(replaced(data, "xl/sharedStrings.xml", strings), ".xlsx")
+    assert found.text.endswith("Ore")
+    assert all(one.startswith(told) for one, told in zip(found.missing, reasons, strict=True))
