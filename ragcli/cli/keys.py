@@ -65,7 +65,7 @@ KEYS: dict[str, Key] = {
     "index": Key(_path, "folder of the index", unset=".ragcli here or above"),
     "model": Key(_text, "generator: a GGUF file or the name of one", unset="bundled"),
     "adapter": Key(_path, "trained analyzer: a LoRA in GGUF form", unset="none"),
-    "organizer": Key(_path, "trained organizer of `ko-rag`: a folder", unset="none"),
+    "organizer": Key(_path, "trained organizer of `ko-rag`: a folder", unset="bundled"),
     "encoder": Key(_text, "encoder: a folder or a name", unset="bundled"),
     "encoder_precision": Key(
         _one_of(PRECISIONS),

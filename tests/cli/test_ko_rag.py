@@ -59,6 +59,21 @@ def test_three_questions(inside: Path, organizer: Path, bundled_model: Path) -> 
     assert again.json("answer@1")["provenance"]["organized"]["name"] == "untrained"
 
 
+@pytest.mark.model
+def test_the_bundled_one(inside: Path, bundled_model: Path) -> None:
+    result = invoke(
+        "ask", QUESTION, "--method", "ko-rag", "--force", "--json", "--max-tokens", "4",
+        "--threads", "1",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    answer = result.json("answer@1")
+    organized = answer["provenance"]["organized"]
+    assert organized["name"] == "ragcli-minilm-4"
+    assert len(answer["selected"]) >= 3
+    scores = [one["score"] for one in organized["sentences"]]
+    assert min(scores) < organized["placeholder"] < max(scores)
+
+
 def test_without_one_it_says_how_to_train_it(inside: Path, monkeypatch) -> None:
     monkeypatch.setattr("ragcli.encoders.organiser.shipped_organiser", lambda: None)
     model = ("--model", "nowhere.gguf")  # would be complained of next
