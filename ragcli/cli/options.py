@@ -45,7 +45,11 @@ Adapter = Annotated[
 ]
 Organizer = Annotated[
     Path | None,
-    typer.Option("--organizer", metavar="DIR", help="Organizer of ko-rag, a folder (default: the bundled one)."),
+    typer.Option(
+        "--organizer",
+        metavar="DIR",
+        help="Organizer of ko-rag, a folder (default: the bundled one).",
+    ),
 ]
 Encoder = Annotated[
     str | None, typer.Option("--encoder", metavar="PATH|NAME", help="Encoder of the vectors.")
