@@ -44,6 +44,8 @@ _LINK_LIST_SHARE = 0.8  # of a list's text in links: a menu, if there are at lea
 _LINK_LIST_LINKS = 4
 _MAIN_SHARE = 0.5  # of the page's text an article must hold to be taken for the page
 _SHORT_CELL = 300  # characters; a longer cell is layout, not data
+_FRAMESET = re.compile(r"<frameset[\s>]", re.IGNORECASE)
+_FRAMES = re.compile(r"</?(?:frameset|noframes|frame)(?:\s[^<>]{0,2000})?>", re.IGNORECASE)
 
 
 def declared_charset(data: bytes) -> str | None:
@@ -252,6 +254,11 @@ def _children(node: Any) -> Iterator[Any]:
         child = child.next
 
 
+def _unframed(page: str) -> str:
+    """A page of frames as browsers without frames show it."""
+    return _FRAMES.sub(" ", page) if _FRAMESET.search(page) else page
+
+
 def parse(decoded: Decoded, *, whole: bool = False) -> Extracted:
     """The page's main text; blocks from its elements, tables row by row.
 
@@ -259,7 +266,7 @@ def parse(decoded: Decoded, *, whole: bool = False) -> Extracted:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    page, too_deep = bounded(decoded.text)
+    page, too_deep = bounded(_unframed(decoded.text))
     tree = LexborHTMLParser(page)
     title_node = tree.css_first("title")
     title = " ".join((title_node.text(deep=True) or "").split()) if title_node is not None else ""

@@ -149,3 +149,11 @@ def test_words_stay_whole_where_tags_go() -> None:
 def test_formatting_left_open_is_not_opened_again_and_again() -> None:
     page = "".join(f"<div><b id={n}>a</div>" for n in range(20_000))
     assert load_html(page.encode(), ".html").text.split() == ["a"] * 20_000
+
+
+def test_a_page_of_frames_is_what_it_shows_without_them() -> None:
+    page = (
+        b"<html><FRAMESET cols='1,2'><frame src=a.html><noframes><body><p>No frames <b>words</b>."
+        b"</p></body></noframes></frameset></html>"
+    )
+    assert load_html(page, ".html").text == "No frames words."
