@@ -201,11 +201,16 @@ def test_27_one_document_inside_a_terminal(notes):
 
 
 def test_ctrl_c_while_it_writes(notes):
-    argv = [sys.executable, "-m", "ragcli", "ask", FIRST, "--jsonl", "-q"]
+    argv = [sys.executable, "-m", "ragcli", "ask", "-", "--jsonl", "-q"]
     run = subprocess.Popen(
-        argv, cwd=notes, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        argv, cwd=notes, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
     assert run.stdout is not None
+    assert run.stdin is not None
+    run.stdin.write(f"{FIRST}\n" * 30)  # enough to write for as long as a busy machine needs
+    run.stdin.close()
+    run.stdin = None
     lines = []
     for line in run.stdout:
         lines.append(json.loads(line))
