@@ -30,94 +30,28 @@ and a share of 1/10.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from texts import write_corpus
+from watching import watched
+
 ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("RAGCLI_DATA", ROOT.parent / "shared")) / "data" / "corpus"
-MB = 1_000_000
-LARGEST = 0.5  # MB of a file
 NOTES = 10_000
-LOOK_S = 0.1  # between two looks at the memory
 Found = dict[str, Any]
-
-
-# The corpus
-
-
-def texts_of(folder: Path | None) -> Iterator[str]:
-    """Texts of the files under a folder, in a fixed random order."""
-    if folder is not None:
-        files = sorted(file for file in folder.rglob("*") if file.is_file())
-        plain = [file for file in files if file.name.removesuffix(".gz").endswith(".txt")]
-        chosen = plain or files
-        random.Random(0).shuffle(chosen)
-        for file in chosen:
-            data = file.read_bytes()
-            if file.suffix == ".gz":
-                data = gzip.decompress(data)
-            yield data.decode("utf-8", "replace")
-    elif DATA.is_dir():
-        rows = [json.loads(line) for file in sorted(DATA.glob("*.jsonl")) for line in file.open()]
-        for start in range(0, len(rows), 20):
-            yield "\n\n".join(row["text"] for row in rows[start : start + 20])
-    else:
-        yield from generated()
-
-
-def generated(size: int = 2 * MB) -> Iterator[str]:
-    """Words of a few thousand, in sentences and paragraphs."""
-    chance = random.Random(0)
-    letters = "abcdefghiklmnoprstuvw"
-    words = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(4000)]
-    made = 0
-    while made < size:
-        text = "\n\n".join(
-            " ".join(
-                " ".join(chance.choices(words, k=chance.randint(5, 25))).capitalize() + "."
-                for _ in range(chance.randint(3, 8))
-            )
-            for _ in range(40)
-        )
-        made += len(text)
-        yield text
-
-
-def write_corpus(source: Path | None, target: Path, size: float) -> float:
-    """Whole files until `size` MB are there; the MB written.
-
-    Left out are files so large that one would be most of the sample, or its peak of memory.
-    """
-    target.mkdir(parents=True)
-    largest = min(size / 4, LARGEST) * MB
-    written = n = turn = 0
-    while written < size * MB:
-        before = written
-        for text in texts_of(source):
-            if len(text) > largest:
-                continue
-            varied = text.replace(" the ", f" the {turn} ") if turn else text
-            (target / f"{n:05}.txt").write_text(varied, "utf-8")
-            written, n = written + len(varied.encode()), n + 1
-            if written >= size * MB:
-                break
-        if written == before:
-            raise SystemExit(f"no file of at most {largest / MB:.2f} MB: ask for a larger sample")
-        turn += 1
-    return written / MB
 
 
 # What is measured, each in a process of its own
@@ -227,34 +161,6 @@ def child(name: str, *arguments: object, watch: bool = False) -> Found:
     if process.returncode:
         raise SystemExit(f"{name} failed: {errors}")
     return json.loads(out.splitlines()[-1]) | peaks
-
-
-def watched(process: subprocess.Popen[str]) -> Found:
-    """The most memory that the process and its children held together, in MB (PSS)."""
-    import psutil
-
-    peak = anonymous = 0
-    root = psutil.Process(process.pid)
-    while process.poll() is None:
-        try:
-            tree = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            break
-        held = [proportional(one.pid) for one in tree]
-        peak = max(peak, sum(total for total, _ in held))
-        anonymous = max(anonymous, sum(own for _, own in held))
-        time.sleep(LOOK_S)
-    return {"peak_mb": peak / MB, "peak_anonymous_mb": anonymous / MB}
-
-
-def proportional(pid: int) -> tuple[int, int]:
-    """PSS of a process in bytes, and its anonymous part; none of a process that just ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()[1:]
-    except (FileNotFoundError, ProcessLookupError):
-        return 0, 0
-    kb = {name: int(rest.split()[0]) for name, rest in (line.split(":", 1) for line in lines)}
-    return kb["Pss"] * 1024, kb["Pss_Anon"] * 1024
 
 
 def speed(docs: Path, base: Path, size: float, repeat: int, threads: int) -> Found:
