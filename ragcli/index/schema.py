@@ -19,7 +19,7 @@ from __future__ import annotations
 
 SCHEMA_VERSION = 3
 REBUILD = "rebuild it: ragcli index --rebuild"  # the hint where an index cannot be used
-CHUNKING_VERSION = "1"  # raise it when passages are cut or encoded in another way
+CHUNKING_VERSION = "2"  # raise it when files are read, passages cut or encoded in another way
 APPLICATION_ID = 0x52414743  # "RAGC" in the SQLite header
 CHUNK = 32_768
 SENTENCE_IDS = 65_536  # sentences numbered within a passage: id = passage · this + ordinal
