@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from ragcli.sources.decode import decode
@@ -20,7 +21,9 @@ _DELIMITER = re.compile(
     r"[^\S\n]*\|?[^\S\n]*:?-+:?[^\S\n]*(?:\|[^\S\n]*:?-+:?[^\S\n]*)*\|?[^\S\n]*"
 )
 _LONGEST_HEADING = 1000
-_COMMENT = re.compile(r" {0,3}<!--")
+_LONGEST_INLINE = 4000  # of a comment within a paragraph
+_BACKTICKS = re.compile("`+")
+_TOKEN = re.compile(r"\\.|(`+)|<!--")
 _LINE = re.compile(r"[^\n]*\n?")
 
 
@@ -32,30 +35,57 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def without_comments(text: str) -> str:
-    """The text, its lines kept, without the HTML comments that begin a line.
+    """The text, its lines kept, without its HTML comments, which a reader of the page never sees.
 
-    Those in code and in running text stay: there they may be what is spoken of.
+    Those in code stay: there they are what is spoken of. A comment within a paragraph ends in it.
     """
     if "<!--" not in text:
         return text
     kept: list[str] = []
     done, fence = 0, ""
+    closes = text.rfind("-->")
     for start, end in _lines(text, 0):
-        if start < done:
+        if end <= done:
             continue
         line = text[start:end]
         if fence:
             bare = line.strip()
             fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
-        elif found := _FENCE.match(line):
+            continue
+        if start >= done and (found := _FENCE.match(line)):
             fence = found.group(1)
-        while not fence and (comment := _COMMENT.match(text, max(start, done))):
-            close = text.find("-->", comment.end())
-            if close < 0:
-                return "".join((*kept, text[done:]))
-            kept += (text[done : comment.start()], "\n" * text.count("\n", start, close))
-            start = done = close + len("-->")
+            continue
+        if start >= done and line.startswith(("    ", "\t")):
+            continue
+        if text.find("<!--", max(start, done), end) < 0:
+            continue
+        for first, last in _comments(text, max(start, done), end, closes):
+            kept += (text[done:first], "\n" * text.count("\n", first, last))
+            done = last
     return "".join((*kept, text[done:]))
+
+
+def _comments(text: str, at: int, end: int, closes: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of the comments that begin on a line, of which `at` to `end` is left.
+
+    closes: where the text's last comment can close.
+    """
+    begins = at
+    runs: dict[int, list[int]] = {}  # where backticks stand, by how many there are
+    for run in _BACKTICKS.finditer(text, at, end):
+        runs.setdefault(len(run.group()), []).append(run.start())
+    while at < end and (token := _TOKEN.search(text, at, end)):
+        first, at = token.span()
+        if size := len(token.group(1) or ""):  # a code span, or backticks by themselves
+            later = runs.get(size, [])
+            following = bisect_right(later, first)
+            at = later[following] + size if following < len(later) else at
+        elif token.group() == "<!--" and first + 2 <= closes:
+            block = not text[begins:first].strip()
+            close = text.find("-->", first + 2, closes + 3 if block else first + _LONGEST_INLINE)
+            if close >= 0 and (block or "\n\n" not in text[first:close]):
+                at = close + len("-->")
+                yield first, at
 
 
 def _kind(text: str, start: int, end: int) -> BlockKind:

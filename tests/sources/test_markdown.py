@@ -121,12 +121,18 @@ def test_large_files_of_one_kind_of_line(line: str) -> None:
     ("text", "left"),
     [
         ("a\n<!-- one\ntwo -->\nb", "a\n\n\nb"),
-        ("  <!-- a --> <!-- b -->rest", "rest"),
-        ("<!-- a --><!--\nb\n--> c <!-- d -->", "\n\n c <!-- d -->"),
+        ("  <!-- a --> <!-- b -->rest", "   rest"),
+        ("<!-- a --><!--\nb\n--> c <!-- d -->", "\n\n c "),
+        ("The shop <!-- sells\n44 --> opens at nine.", "The shop \n opens at nine."),
+        ("see <!-- this\n\nand --> that", "see <!-- this\n\nand --> that"),
+        (r"write \<!-- so -->", r"write \<!-- so -->"),
+        ("`` a ` <!-- x --> `` <!-- y -->b", "`` a ` <!-- x --> `` b"),
+        ("a ` b <!-- y -->c", "a ` b c"),
+        ("<!---> c", " c"),
         ("say `<!-- x -->`\n\n    <!-- code -->", "say `<!-- x -->`\n\n    <!-- code -->"),
         ("```\n<!-- code -->\n```\n<!-- x -->", "```\n<!-- code -->\n```\n"),
         ("a\n<!-- never closed", "a\n<!-- never closed"),
-        ("<!-->\nb -->c", "\nc"),
+        ("<!-->\nb -->c", "\nb -->c"),
     ],
 )
 def test_comments_are_left_out(text: str, left: str) -> None:
@@ -144,3 +150,5 @@ def test_comments_keep_the_lines(text: str) -> None:
 def test_many_comments_take_no_time() -> None:
     assert not load_markdown(b"<!-- a -->" * 100_000, ".md").text
     assert load_markdown(b"<!-- a\n" * 100_000, ".md").text
+    assert load_markdown(b"a <!-- b\n" * 100_000 + b"\n\n-->", ".md").text
+    assert load_markdown(b"a `<!-- b" * 100_000, ".md").text

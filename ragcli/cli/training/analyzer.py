@@ -14,7 +14,7 @@ import typer
 from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
-from ragcli.cli.training.telling import Bars, long
+from ragcli.cli.training.telling import Bars, estimated, long
 from ragcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def analyzer(
 def _check(out: Path, base: Path | None) -> None:
     """Raises UsageError, before anything is loaded."""
     from ragcli.paths import shown
+    from ragcli.train.outputs import check_ours, check_writable
 
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
@@ -119,6 +120,9 @@ def _check(out: Path, base: Path | None) -> None:
         )
     if base is not None and base.resolve() == out.resolve():
         raise UsageError("--base and --out are the same file", hint="--out is written anew")
+    report = out.with_suffix(".json")
+    check_ours((out, report, out.with_suffix(".md")), report, "ragcli/analyzer@1")
+    check_writable(out.parent)
 
 
 def _train(
@@ -159,6 +163,9 @@ def _train(
         f" {long(seconds * len(made.training))}, at most {long(estimate(made, seconds))}"
     )
     if estimate_only:
+        if as_json:
+            parts = len(made.training), len(made.development)
+            env.json(estimated("analyzer", *parts, estimate(made, seconds)))
         return 0
     with Bars(env) as bars:
         training = AnalyzerTraining(made, lora, generator, base, out, bars.watch)

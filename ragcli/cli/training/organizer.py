@@ -14,7 +14,7 @@ from ragcli.cli import config as configuration
 from ragcli.cli import engine, options
 from ragcli.cli.environment import Environment
 from ragcli.cli.evaluation.run import corpus_of
-from ragcli.cli.training.telling import Bars, long, show
+from ragcli.cli.training.telling import Bars, estimated, long, show
 from ragcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def organizer(
         settings or (),
     )
     shape = _shape(base, layers, out) if start is None else _known(start, base, layers, out)
+    _check_folder(out)
     made = _plan(env, config, _Data(data, tuple(corpus or ()), limit, candidates), chosen)
     with _training(env, config, made, shape, out, feedback, start) as training:
         return _run(env, training, shape.name, estimate_only, as_json)
@@ -128,18 +129,16 @@ class _Data:
         """
         from ragcli.evaluate.datasets import load
 
+        if len({file.resolve() for file in self.files}) < len(self.files):
+            raise UsageError("a file of questions is named twice", hint="--data FILE once a file")
         sets = [load(file, self.limit, self.corpora) for file in self.files]
         names = [one.name for one in sets]
-        if len(set(names)) < len(names):
-            raise UsageError(
-                "two files of questions have the same name", hint="--data names each file once"
-            )
         found = [self._of(env, config, one) for one in sets]
         if len(found) == 1:
             return found[0]
         return [
-            replace(one, id=f"{name}/{one.id}")
-            for name, of_set in zip(names, found, strict=True)
+            replace(one, id=f"{name}{'+' * names[:at].count(name)}/{one.id}")
+            for at, (name, of_set) in enumerate(zip(names, found, strict=True))
             for one in of_set
         ]
 
@@ -159,7 +158,6 @@ def _shape(base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
     from ragcli.encoders.organiser_files import NEEDED, Base, OrganiserConfig
     from ragcli.paths import shown
 
-    _check_folder(out)
     if base is None:
         known = Base(BUNDLED_NAME, content_hash(bundled_folder()))
     elif not all((base / name).is_file() for name in NEEDED):
@@ -170,9 +168,8 @@ def _shape(base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
     else:
         folder = base.resolve()
         known = Base(folder.name, content_hash(folder), str(folder))
-    return OrganiserConfig(
-        out.resolve().name, known, layers=layers or layers_of(base or bundled_folder())
-    )
+    used = layers or layers_of(base or bundled_folder())
+    return OrganiserConfig(out.resolve().name, known, layers=used)
 
 
 def _known(start: Path, base: Path | None, layers: int | None, out: Path) -> OrganiserConfig:
@@ -183,15 +180,20 @@ def _known(start: Path, base: Path | None, layers: int | None, out: Path) -> Org
         raise UsageError(
             "--from brings its encoder and layers", hint="leave out --base and --layers"
         )
-    _check_folder(out)
     return replace(read_organiser(start).config, name=out.resolve().name, training={})
 
 
 def _check_folder(out: Path) -> None:
+    """Raises UsageError before anything is loaded."""
+    from ragcli.encoders.organiser_files import CONFIG, WEIGHTS
     from ragcli.paths import shown
+    from ragcli.train.outputs import check_ours, check_writable
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown(out)} is no folder", hint="--out DIR is made if it is not there")
+    names = ("report.json", "README.md", CONFIG, WEIGHTS)
+    check_ours([out / name for name in names], out / "report.json", "ragcli/training@1")
+    check_writable(out)
 
 
 def _plan(env: Environment, config: Config, data: _Data, chosen: TrainOptions) -> Plan:
@@ -248,6 +250,9 @@ def _run(
         f" {long(cost.feedback_seconds)}; training takes {long(cost.training_seconds)}"
     )
     if estimate_only:
+        if as_json:
+            parts = len(training.plan.training), len(training.plan.development)
+            env.json(estimated("organizer", *parts, cost.seconds))
         return 0
     report = training.run(name)
     if as_json:

@@ -46,6 +46,20 @@ class Bars(Closing):
             yield tick
 
 
+def estimated(what: str, training: int, development: int, seconds: float) -> dict[str, Any]:
+    """What `--estimate --json` prints. what: is to be trained; seconds: all of it, about."""
+    from ragcli import __version__
+
+    return {
+        "schema": "ragcli/estimate@1",
+        "ragcli": __version__,
+        "what": what,
+        "training": training,
+        "development": development,
+        "seconds": seconds,
+    }
+
+
 def long(seconds: float) -> str:
     """A time to wait, in words."""
     return f"about {seconds:.0f} s" if seconds < 90 else f"about {seconds / 60:.0f} min"

@@ -17,6 +17,7 @@ from typing import Any
 from ragcli.closing import Closing
 from ragcli.errors import IndexLocked, UsageError
 from ragcli.paths import shown
+from ragcli.train.outputs import check_writable
 
 DRAFTED = "drafted"  # the field that only drafted pairs have
 _NEW = "name a new file with --out, or one that `ragcli train questions` wrote"
@@ -32,9 +33,9 @@ class Ledger(Closing):
         from filelock import FileLock, Timeout
 
         self.file, self.dropped_file = file, file.with_suffix(".dropped.jsonl")
+        check_writable(file.parent)
         self._lock = FileLock(file.with_name(f".{file.name}.lock"), timeout=0)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout as error:  # an OSError too
             raise IndexLocked(

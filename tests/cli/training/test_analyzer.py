@@ -38,6 +38,8 @@ def test_from_instructions_to_an_answer(
     assert told.code == 0, told.err
     assert "to learn from" in told.err
     assert "at most about" in told.err
+    estimated = train(data, model, out, "--estimate", "--json")
+    assert estimated.json("estimate@1")["seconds"] > 0
     assert list(tmp_path.iterdir()) == []
     result = train(data, model, out, "--json")
     assert result.code == 0, result.err
@@ -55,6 +57,21 @@ def test_from_instructions_to_an_answer(
     document = answer.json("answer@1")
     name = f"components by adapter dra.gguf ({report['adapter']['sha256'][:12]}"
     assert name in document["provenance"]["selected_by"]
+
+
+@pytest.mark.parametrize("name", ["tiny.gguf", "notes.gguf", "notes.md", "notes.json"])
+def test_no_file_of_somebody_else_is_replaced(
+    data: Path, model: Path, tmp_path: Path, name: str
+) -> None:
+    mine = tmp_path / name
+    mine.write_bytes(model.read_bytes() if name == model.name else b'{"schema": "mine"}')
+    before = mine.read_bytes()
+    generator = mine if name == model.name else model
+    result = train(data, generator, mine.with_suffix(".gguf"))
+    assert result.code == 2
+    assert "is there already" in result.err
+    assert mine.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
 def test_a_person_reads_losses_and_how_to_use_it(data: Path, model: Path, tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def test_from_questions_to_an_answer(
     told = invoke(*command, "--estimate")
     assert told.code == 0, told.err
     assert "orders to judge: about" in told.err
+    estimated = invoke(*command, "--estimate", "--json")
+    assert estimated.json("estimate@1")["training"] == 3
     assert not (out / "organiser.json").exists()
     result = invoke(*command, "--json")
     assert result.code == 0, result.err
@@ -87,7 +89,8 @@ def test_from_questions_to_an_answer(
 
 def _goes_on(data: Path, before: Path, folder: Path) -> None:
     """From a finished organizer, with two files whose questions have the same ids."""
-    other = folder / "other.jsonl"
+    other = folder / "other" / data.name
+    other.parent.mkdir()
     other.write_bytes(data.read_bytes())
     result = invoke(
         "train", "organizer", "--data", str(data), "--data", str(other), "--from", str(before),
@@ -121,6 +124,36 @@ def test_what_is_wrong_is_said_before_anything_is_opened(
     assert result.code == 2
     assert said in result.err
     assert not (tmp_path / "x").exists()
+
+
+def test_files_of_somebody_else_are_left_alone(data: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "README.md"
+    mine.write_text("mine")
+    argv = ("train", "organizer", "--data", str(data), "--model", "nowhere.gguf", "--out")
+    result = invoke(*argv, str(tmp_path))
+    assert result.code == 2
+    assert "is there already" in result.err
+    assert mine.read_text() == "mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["README.md"]
+
+
+@pytest.mark.parametrize("out", ["/dev/null/x", "/proc/x"])
+def test_where_nothing_can_be_written_is_said_at_once(data: Path, tmp_path: Path, out: str) -> None:
+    for argv in (
+        ("organizer", "--data", str(data), "--out", out),
+        ("analyzer", "--data", str(data), "--out", f"{out}.gguf"),
+        ("questions", "--out", f"{out}.jsonl", "--index", str(tmp_path)),
+    ):
+        result = invoke("train", *argv, "--model", "nowhere.gguf")
+        assert result.code == 2, argv
+        assert "cannot write into" in result.err
+
+
+def test_a_file_named_twice_is_refused(data: Path, tmp_path: Path) -> None:
+    argv = ("train", "organizer", "--data", str(data), "--data", str(data))
+    result = invoke(*argv, "--model", "nowhere.gguf", "--out", str(tmp_path / "x"))
+    assert result.code == 2
+    assert "named twice" in result.err
 
 
 def test_the_group_explains_itself() -> None:
